@@ -1,0 +1,4 @@
+//! Decides what an upgrade is and does: releases, inventory, findings, plans.
+//!
+//! In: values that the edges have read. Out: values that the engine carries out. No clock, file, environment, network
+//! or async. Modules are listed in flow order; each imports only from those above it.

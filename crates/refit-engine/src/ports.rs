@@ -1,0 +1,248 @@
+//! The edges that the engine needs, as small traits.
+//!
+//! Each has a real implementation in an edge crate and an in-memory one in `refit-testkit`; both pass the same contract
+//! test. Every effect is safe to repeat.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use refit_manifest::{Entry, Path};
+
+/// What a port answers when it cannot answer: the operation and object in words, a remedy, the source.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct PortError {
+    /// What could not be done, to which object.
+    pub message: String,
+    /// What the user can do about it.
+    pub remedy: Option<String>,
+    /// What kind of failure it is, so that the engine can choose an exit code.
+    pub kind: PortErrorKind,
+    /// The cause below.
+    #[source]
+    pub source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The kinds of failure that the engine tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortErrorKind {
+    /// The thing asked for does not exist.
+    NotFound,
+    /// A compare-and-swap failed: somebody else moved it.
+    Moved,
+    /// The working tree has changes in the way.
+    Dirty,
+    /// Reading or writing is not permitted.
+    Forbidden,
+    /// The input is damaged or fails its digest.
+    Corrupt,
+    /// Anything else.
+    Other,
+}
+
+/// The id of a commit, in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommitId(pub Arc<str>);
+
+/// The id of a blob, in hexadecimal; equal ids are equal bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobId(pub Arc<str>);
+
+impl fmt::Display for CommitId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The branch that an upgrade starts from and asks to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// The name without `refs/heads/`.
+    pub branch: String,
+    /// Its newest commit (after a fetch, where a remote has it).
+    pub commit: CommitId,
+}
+
+/// One file, link or submodule of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The path from the repository's root.
+    pub path: Path,
+    /// The id of its content.
+    pub blob: BlobId,
+    /// The size in bytes.
+    pub size: u64,
+    /// What it is.
+    pub kind: ListedKind,
+    /// Whether Git attributes (LFS, filters) stand between the stored and the checked-out bytes.
+    pub filtered: bool,
+}
+
+/// The kinds of tree entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListedKind {
+    /// A file.
+    File,
+    /// A file with mode 100755.
+    Executable,
+    /// A symbolic link.
+    Link,
+    /// A submodule.
+    Submodule,
+}
+
+/// A change of one path in a new commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The path from the repository's root.
+    pub path: Path,
+    /// The new content; `None` removes the path.
+    pub entry: Option<Entry>,
+}
+
+/// One content of a path in its history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The commit that brought this content.
+    pub commit: CommitId,
+    /// The content.
+    pub blob: BlobId,
+}
+
+/// A Git repository, read and written through its object database, without a checkout.
+pub trait Repository {
+    /// Gives where it is, for messages: a path or a URL without credentials.
+    fn location(&self) -> String;
+    /// Resolves the target branch: the wanted one, else the default branch of the only remote, else the branch of HEAD.
+    fn base(&self, wanted: Option<&str>) -> Result<Base, PortError>;
+    /// Lists all paths of a commit.
+    fn list(&self, commit: &CommitId) -> Result<Vec<Listed>, PortError>;
+    /// Reads one blob.
+    fn read(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError>;
+    /// Lists the contents of a path along the first parents of a commit, newest first; at most `limit` contents.
+    fn history(&self, commit: &CommitId, path: &Path, limit: usize) -> Result<Vec<Past>, PortError>;
+    /// Gives the commits that `to` has and `from` lacks, newest first.
+    fn commits_between(&self, from: &CommitId, to: &CommitId) -> Result<Vec<CommitSummary>, PortError>;
+    /// Writes a commit with one parent; nothing points to it yet. Author and signature follow the Git configuration.
+    fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError>;
+    /// Gives the commit of a branch, where it is published (the remote, where there is one).
+    fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError>;
+    /// Moves, makes or removes (`new` = `None`) a published branch, if it is still at `expected`.
+    fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError>;
+    /// Reads a small note kept under `refs/refit/<name>`.
+    fn note(&self, name: &str) -> Result<Option<Arc<[u8]>>, PortError>;
+    /// Lists the names of the notes below a prefix.
+    fn notes(&self, prefix: &str) -> Result<Vec<String>, PortError>;
+    /// Writes or removes a note, if it still has the expected content; published like a branch.
+    fn put_note(&self, name: &str, new: Option<&[u8]>, expected: Option<&[u8]>) -> Result<(), PortError>;
+    /// Moves the target branch forward to a commit as a person's merge would: a checked-out clean branch by
+    /// `git merge --ff-only`, a dirty one is refused ([`PortErrorKind::Dirty`]), another by compare-and-swap.
+    fn fast_forward(&self, base: &Base, to: &CommitId) -> Result<(), PortError>;
+}
+
+/// A commit in a few words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitSummary {
+    /// The commit.
+    pub id: CommitId,
+    /// The author's name and address.
+    pub author: String,
+    /// The first line of the message.
+    pub subject: String,
+    /// Whether this program wrote it (its message ends with the trailer `Refit-Upgrade:`).
+    pub ours: bool,
+}
+
+/// The state of a change request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestState {
+    /// Open and ready for review.
+    Open,
+    /// Open, not to be merged yet.
+    Draft,
+    /// Merged.
+    Merged,
+    /// Closed without a merge.
+    Closed,
+}
+
+/// A change request on a forge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRequest {
+    /// The forge's number.
+    pub number: u64,
+    /// The title.
+    pub title: String,
+    /// The text for the reviewer, Markdown.
+    pub body: String,
+    /// The branch with the change.
+    pub branch: String,
+    /// The branch it asks to change.
+    pub base: String,
+    /// The newest commit of the branch that the forge knows.
+    pub head: CommitId,
+    /// The state.
+    pub state: RequestState,
+    /// Where a person can see it: a URL, or the command that shows it.
+    pub url: String,
+}
+
+/// What a request is opened with or updated to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The title.
+    pub title: String,
+    /// The text for the reviewer.
+    pub body: String,
+    /// The branch with the change, already published.
+    pub branch: String,
+    /// The branch it asks to change.
+    pub base: String,
+    /// The commit of the branch.
+    pub head: CommitId,
+    /// [`RequestState::Open`] or [`RequestState::Draft`].
+    pub state: RequestState,
+}
+
+/// A place where change requests are reviewed.
+pub trait Forge {
+    /// Lists the requests, newest first, of all states.
+    fn list(&self) -> Result<Vec<ChangeRequest>, PortError>;
+    /// Opens a request; one that is open for the same branch is updated in its place.
+    fn open(&self, draft: &Draft) -> Result<ChangeRequest, PortError>;
+    /// Updates an open request.
+    fn update(&self, number: u64, draft: &Draft) -> Result<ChangeRequest, PortError>;
+    /// Merges a request whose head is the given commit.
+    fn merge(&self, number: u64, head: &CommitId) -> Result<ChangeRequest, PortError>;
+    /// Closes a request without a merge and removes its branch.
+    fn close(&self, number: u64) -> Result<ChangeRequest, PortError>;
+}
+
+/// One file of a release that holds a superset of its components.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// The manifest's bytes.
+    pub bytes: Arc<[u8]>,
+    /// The SHA-256 of the bytes, `sha256:` and hexadecimal.
+    pub digest: String,
+    /// Where it came from, for messages.
+    pub origin: String,
+}
+
+/// A source of releases and their contents.
+pub trait Releases {
+    /// Gives where it is, for messages.
+    fn location(&self) -> String;
+    /// Lists the versions that the source has for a platform, as it spells them, in no order.
+    fn versions(&self, platform: &str) -> Result<Vec<String>, PortError>;
+    /// Gives the manifests of a version, the one with most components first; a recorded digest that does not match is
+    /// [`PortErrorKind::Corrupt`].
+    fn contents(&self, platform: &str, version: &str) -> Result<Vec<Content>, PortError>;
+}
+
+/// The time of day.
+pub trait Clock {
+    /// Gives the present time in UTC.
+    fn now(&self) -> jiff::Timestamp;
+}

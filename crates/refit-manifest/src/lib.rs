@@ -1,0 +1,19 @@
+//! YAML manifests as immutable bytes with spans, and their three-way merge.
+//!
+//! In: bytes, as [`Tree`]s of files. Out: documents, splices, merged trees and the [`merge::Decision`]s that explain
+//! them. Knows neither clients nor files nor clocks. Modules are listed in flow order; each imports only from those
+//! above it.
+
+pub mod decision;
+pub mod edit;
+pub mod mask;
+pub mod merge;
+pub mod parse;
+pub mod scalar;
+pub mod schema;
+pub mod stream;
+pub mod tree;
+
+pub use decision::{Answer, Answers, Class, Decision, DecisionId, Outcome, Rule};
+pub use stream::{Document, Identity, Stream};
+pub use tree::{Entry, Path, Tree};

@@ -1,0 +1,5 @@
+//! Which lists are keyed by what.
+
+/// The list keys of custom resources.
+#[derive(Clone, Debug, Default)]
+pub struct ListKeys;

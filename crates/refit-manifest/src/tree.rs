@@ -1,0 +1,165 @@
+//! Files by path: the one input of merge, scan and conversion.
+//!
+//! In: bytes read by somebody else. Out: a [`Tree`]. Knows neither disks nor Git.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A relative path inside a tree, parts parted by `/`, without `.`, `..` or a leading `/`.
+///
+/// Git allows any bytes; paths that are not UTF-8 are kept by the edges and never enter a tree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path(Arc<str>);
+
+impl Path {
+    /// Takes the text of a path as it is.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// Gives the path's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Gives the part after the last `/`.
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// Gives the directory, empty for a file at the root.
+    pub fn directory(&self) -> &str {
+        self.0.rsplit_once('/').map_or("", |(directory, _)| directory)
+    }
+
+    /// Tells whether the name ends in `.yaml` or `.yml`.
+    pub fn is_yaml(&self) -> bool {
+        let name = self.file_name();
+        name.ends_with(".yaml") || name.ends_with(".yml")
+    }
+
+    /// Tells whether the name ends in `.json`.
+    pub fn is_json(&self) -> bool {
+        self.file_name().ends_with(".json")
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Path {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+/// What stands at one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A file with its bytes and its mode.
+    File {
+        /// The file's content.
+        bytes: Arc<[u8]>,
+        /// Whether the file may be run (mode 100755).
+        executable: bool,
+    },
+    /// A symbolic link with the text that it points to; it is compared and never followed.
+    Link(Arc<str>),
+}
+
+impl Entry {
+    /// Makes a file that cannot be run.
+    pub fn file(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::File {
+            bytes: bytes.into(),
+            executable: false,
+        }
+    }
+
+    /// Gives the bytes of a file, `None` for a link.
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::File { bytes, .. } => Some(bytes),
+            Self::Link(_) => None,
+        }
+    }
+}
+
+/// Files and links by path, in the order of their paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree(BTreeMap<Path, Entry>);
+
+impl Tree {
+    /// Makes an empty tree.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts an entry at a path and gives back what stood there.
+    pub fn insert(&mut self, path: Path, entry: Entry) -> Option<Entry> {
+        self.0.insert(path, entry)
+    }
+
+    /// Takes the entry of a path out.
+    pub fn remove(&mut self, path: &Path) -> Option<Entry> {
+        self.0.remove(path)
+    }
+
+    /// Gives the entry at a path.
+    pub fn get(&self, path: &Path) -> Option<&Entry> {
+        self.0.get(path)
+    }
+
+    /// Gives the bytes of the file at a path; `None` when there is no file.
+    pub fn bytes(&self, path: &Path) -> Option<&Arc<[u8]>> {
+        self.get(path).and_then(Entry::bytes)
+    }
+
+    /// Lists paths and entries in the order of the paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&Path, &Entry)> {
+        self.0.iter()
+    }
+
+    /// Lists the paths in order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.keys()
+    }
+
+    /// Gives the number of entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tells whether the tree holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives the entries below a directory (`""` is the whole tree), with their full paths.
+    pub fn below(&self, directory: &str) -> Self {
+        let inside = |path: &Path| {
+            directory.is_empty()
+                || path
+                    .as_str()
+                    .strip_prefix(directory)
+                    .is_some_and(|rest| rest.starts_with('/'))
+        };
+        Self(
+            self.0
+                .iter()
+                .filter(|(path, _)| inside(path))
+                .map(|(p, e)| (p.clone(), e.clone()))
+                .collect(),
+        )
+    }
+}
+
+impl FromIterator<(Path, Entry)> for Tree {
+    fn from_iter<I: IntoIterator<Item = (Path, Entry)>>(entries: I) -> Self {
+        Self(entries.into_iter().collect())
+    }
+}

@@ -1,0 +1,3 @@
+//! The `refit` command.
+
+fn main() {}
