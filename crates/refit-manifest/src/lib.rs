@@ -4,15 +4,15 @@
 //! them. Knows neither clients nor files nor clocks. Modules are listed in flow order; each imports only from those
 //! above it.
 
-pub mod decision;
-pub mod edit;
+pub mod tree;
 pub mod mask;
-pub mod merge;
 pub mod parse;
 pub mod scalar;
-pub mod schema;
 pub mod stream;
-pub mod tree;
+pub mod edit;
+pub mod schema;
+pub mod decision;
+pub mod merge;
 
 pub use decision::{Answer, Answers, Class, Decision, DecisionId, Outcome, Rule};
 pub use stream::{Document, Identity, Stream};
