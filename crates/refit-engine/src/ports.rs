@@ -24,6 +24,32 @@ pub struct PortError {
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
+impl PortError {
+    /// Makes an error that names the operation and the object.
+    pub fn new(kind: PortErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            remedy: None,
+            kind,
+            source: None,
+        }
+    }
+
+    /// Adds what the user can do about it.
+    #[must_use]
+    pub fn hint(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Adds the cause below.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
 /// The kinds of failure that the engine tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortErrorKind {
@@ -35,6 +61,8 @@ pub enum PortErrorKind {
     Dirty,
     /// Reading or writing is not permitted.
     Forbidden,
+    /// The object is in a state that does not allow it: a draft, a closed request.
+    NotReady,
     /// The input is damaged or fails its digest.
     Corrupt,
     /// Anything else.
@@ -110,31 +138,44 @@ pub struct Past {
     pub blob: BlobId,
 }
 
+/// The contents that one path has had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The contents, newest first; the same content can come back.
+    pub contents: Vec<Past>,
+    /// Whether a shallow clone hides what was before: the oldest commit may not have brought its content.
+    pub cut: bool,
+}
+
 /// A Git repository, read and written through its object database, without a checkout.
 pub trait Repository {
     /// Gives where it is, for messages: a path or a URL without credentials.
     fn location(&self) -> String;
-    /// Resolves the target branch: the wanted one, else the default branch of the only remote, else the branch of HEAD.
+    /// Resolves the target branch: the wanted one, else the default branch of the remote, else the branch of HEAD.
+    /// Fetches first where there is a remote; the other functions see what was fetched last.
     fn base(&self, wanted: Option<&str>) -> Result<Base, PortError>;
-    /// Lists all paths of a commit.
+    /// Lists the paths of a commit in the order of Git; paths that are not UTF-8 are left out.
     fn list(&self, commit: &CommitId) -> Result<Vec<Listed>, PortError>;
     /// Reads one blob.
     fn read(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError>;
     /// Lists the contents of a path along the first parents of a commit, newest first; at most `limit` contents.
-    fn history(&self, commit: &CommitId, path: &Path, limit: usize) -> Result<Vec<Past>, PortError>;
+    fn history(&self, commit: &CommitId, path: &Path, limit: usize) -> Result<History, PortError>;
     /// Gives the commits that `to` has and `from` lacks, newest first.
     fn commits_between(&self, from: &CommitId, to: &CommitId) -> Result<Vec<CommitSummary>, PortError>;
-    /// Writes a commit with one parent; nothing points to it yet. Author and signature follow the Git configuration.
+    /// Writes a commit with one parent; nothing points to it yet. Author and signature follow the Git configuration,
+    /// the message is taken as given. Removing a path that is not there changes nothing.
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError>;
     /// Gives the commit of a branch, where it is published (the remote, where there is one).
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError>;
-    /// Moves, makes or removes (`new` = `None`) a published branch, if it is still at `expected`.
+    /// Moves, makes or removes (`new` = `None`) a published branch, if it is still at `expected`
+    /// ([`PortErrorKind::Moved`] otherwise). A branch that is at `new` already is a success.
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError>;
     /// Reads a small note kept under `refs/refit/<name>`.
     fn note(&self, name: &str) -> Result<Option<Arc<[u8]>>, PortError>;
     /// Lists the names of the notes below a prefix.
     fn notes(&self, prefix: &str) -> Result<Vec<String>, PortError>;
-    /// Writes or removes a note, if it still has the expected content; published like a branch.
+    /// Writes or removes a note, if it still has the expected content ([`PortErrorKind::Moved`] otherwise); published
+    /// like a branch. A note that has the new content already is a success.
     fn put_note(&self, name: &str, new: Option<&[u8]>, expected: Option<&[u8]>) -> Result<(), PortError>;
     /// Moves the target branch forward to a commit as a person's merge would: a checked-out clean branch by
     /// `git merge --ff-only`, a dirty one is refused ([`PortErrorKind::Dirty`]), another by compare-and-swap.
@@ -152,6 +193,19 @@ pub struct CommitSummary {
     pub subject: String,
     /// Whether this program wrote it (its message ends with the trailer `Refit-Upgrade:`).
     pub ours: bool,
+}
+
+impl CommitSummary {
+    /// Sums up a commit with its whole message.
+    pub fn new(id: CommitId, author: impl Into<String>, message: &str) -> Self {
+        let last_paragraph = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        Self {
+            id,
+            author: author.into(),
+            subject: message.lines().next().unwrap_or_default().to_owned(),
+            ours: last_paragraph.lines().any(|line| line.starts_with("Refit-Upgrade:")),
+        }
+    }
 }
 
 /// The state of a change request.
@@ -207,15 +261,16 @@ pub struct Draft {
 
 /// A place where change requests are reviewed.
 pub trait Forge {
-    /// Lists the requests, newest first, of all states.
+    /// Lists the requests of all states, newest first, as they are: one that somebody merged by hand is merged.
     fn list(&self) -> Result<Vec<ChangeRequest>, PortError>;
-    /// Opens a request; one that is open for the same branch is updated in its place.
+    /// Opens a request; one that is already open for the same branch is updated in its place.
     fn open(&self, draft: &Draft) -> Result<ChangeRequest, PortError>;
     /// Updates an open request.
     fn update(&self, number: u64, draft: &Draft) -> Result<ChangeRequest, PortError>;
-    /// Merges a request whose head is the given commit.
+    /// Merges a request whose head is the given commit. A draft is [`PortErrorKind::NotReady`]; a head or target branch
+    /// that moved is [`PortErrorKind::Moved`]; one that is merged already is a success.
     fn merge(&self, number: u64, head: &CommitId) -> Result<ChangeRequest, PortError>;
-    /// Closes a request without a merge and removes its branch.
+    /// Closes a request without a merge and removes its branch, unless people added commits to it.
     fn close(&self, number: u64) -> Result<ChangeRequest, PortError>;
 }
 
