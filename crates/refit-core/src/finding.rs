@@ -1,0 +1,340 @@
+//! What can be found about a plane, each code in one place.
+//!
+//! In: nothing. Out: [`Finding`]s and the table of their codes, from which the reference page is generated.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Severity {
+    /// Nothing is written until it is gone; it cannot be accepted.
+    Blocking,
+    /// The upgrade goes on, and the request says so.
+    Warning,
+    /// Good to know.
+    Note,
+}
+
+impl Severity {
+    /// Gives the word that stands in texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Blocking => "blocking",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// What the table knows about a code.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The code.
+    pub code: Code,
+    /// Its stable word.
+    pub word: &'static str,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it means, one sentence.
+    pub meaning: &'static str,
+    /// What the user can do, one sentence.
+    pub remedy: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:ident: $severity:ident, $meaning:literal, $remedy:literal;)*) => {
+        /// The stable codes of findings; a code is never renamed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        /// Every code, in the order of the reference page.
+        pub const TABLE: &[About] = &[$(About {
+            code: Code::$name,
+            word: stringify!($name),
+            severity: Severity::$severity,
+            meaning: $meaning,
+            remedy: $remedy,
+        },)*];
+    };
+}
+
+codes! {
+    PlaneNotFound: Blocking,
+        "No generated manifest of a known platform is in the repository.",
+        "check the branch with `--base`, or install the platform and commit its manifest first";
+    PlaceholderManifest: Blocking,
+        "A file stands where the generated manifest belongs, but holds no objects.",
+        "run `flux bootstrap` (or commit the generated manifest), then run `refit` again";
+    VersionUnclear: Blocking,
+        "Labels, images and definitions do not tell which release is installed.",
+        "write the version into the header comment of the manifest, or give the original file with `--base-file FILE`";
+    BaseUnknown: Blocking,
+        "What the generator wrote for the installed version cannot be had, so edits cannot be told from generated text.",
+        "add a catalog that holds this release with `--catalog DIR`, or give the original file with `--base-file FILE`";
+    UnknownVersion: Blocking,
+        "The wanted version is not in any catalog source.",
+        "choose one of the versions named, or add a catalog that holds it with `--catalog DIR`";
+    DowngradeRefused: Blocking,
+        "The wanted version is older than the installed one.",
+        "choose a newer version; to go back, revert the request that upgraded";
+    StoredVersionRemoved: Blocking,
+        "Objects may be stored in an API version that the target's definitions lack; the API server refuses such a definition.",
+        "upgrade to an earlier release that still has the version, migrate the stored objects, then go on";
+    MissingComponent: Blocking,
+        "The release contents lack a component that the plane runs.",
+        "add a catalog source that holds the release with all components";
+    DigestMismatch: Blocking,
+        "A file of the catalog does not have the digest that was recorded for it.",
+        "fetch the release again with `refit catalog pull`, and find out who changed the file";
+    UnreadableFile: Blocking,
+        "A file of the plane cannot be parsed.",
+        "repair the file at the line named, commit, and run again";
+    ConflictMarkers: Blocking,
+        "A file of the plane holds conflict markers of Git.",
+        "finish the merge that left them, commit, and run again";
+    InvalidUtf8: Blocking,
+        "A file of the plane is not valid UTF-8.",
+        "save the file as UTF-8, commit, and run again";
+    TooDeep: Blocking,
+        "A file of the plane nests deeper, or expands further, than any manifest does.",
+        "remove the nesting or the aliases that multiply, commit, and run again";
+    DuplicateIdentity: Blocking,
+        "The same object stands twice among the files of one cluster.",
+        "remove one of the two, commit, and run again";
+    SharedFile: Blocking,
+        "A generated file is used by several clusters, so it can only be upgraded for all of them together.",
+        "give each cluster its own generated file";
+    FilteredFile: Blocking,
+        "Git attributes (LFS, filters) stand between the stored and the checked-out bytes of a file that would change.",
+        "remove the attribute for this file, or upgrade it by hand";
+    FileBlocked: Blocking,
+        "A file cannot be merged without a doubt about its content and is left untouched.",
+        "see the message for the place, repair it by hand, commit, and run again";
+    ShallowHistory: Warning,
+        "The history of the repository is cut off, so the commit that brought the installed version cannot be looked for.",
+        "run `git fetch --unshallow`";
+    MixedState: Warning,
+        "The evidence of the generated file names more than one release.",
+        "check which release runs; the upgrade brings all of them to the target";
+    StoredVersionsAssumed: Warning,
+        "No cluster was read, so the stored API versions were assumed from the installed release.",
+        "compare with `kubectl get crd -o custom-columns=NAME:.metadata.name,STORED:.status.storedVersions`";
+    CatalogOlderThanTarget: Warning,
+        "The target is newer than the built-in catalog data; what is known about it comes from its manifests alone.",
+        "update `refit` to have its known problems and renames";
+    PinnedImage: Warning,
+        "A kustomization pins an image of the plane, so the upgrade does not change what runs.",
+        "remove the pin, or raise it together with the upgrade";
+    OtherUpdater: Warning,
+        "Another tool updates the same files.",
+        "exclude the generated manifest there, or stop using one of the two";
+    UnreadableElsewhere: Warning,
+        "A file outside the plane cannot be read; it was left out.",
+        "repair the file when it belongs to a cluster";
+    DigestChanged: Warning,
+        "The record of the last upgrade names another digest than the release contents now have.",
+        "find out whether the catalog source was changed";
+    KubernetesFloor: Warning,
+        "The target asks for a newer Kubernetes than the installed release did.",
+        "compare with `kubectl version` before merging";
+    TargetChosen: Note,
+        "No version was named, and the newest release cannot be reached in one step.",
+        "run `refit upgrade` again after this step";
+}
+
+impl Code {
+    /// Gives what the table knows about the code.
+    pub fn about(self) -> &'static About {
+        TABLE.iter().find(|about| about.code == self).unwrap_or(&TABLE[0])
+    }
+
+    /// Gives the stable word.
+    pub fn word(self) -> &'static str {
+        self.about().word
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    /// Reads a code in any case, with or without `_` and `-`.
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        let plain = |text: &str| text.replace(['_', '-'], "").to_ascii_lowercase();
+        TABLE
+            .iter()
+            .find(|about| plain(about.word) == plain(text))
+            .map(|about| about.code)
+            .ok_or_else(|| UnknownCode(text.to_owned()))
+    }
+}
+
+/// A word that is no code of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no code of a finding")]
+pub struct UnknownCode(pub String);
+
+/// One answer about the user's system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The stable code.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is about: a file, with line where known, an object, a version.
+    pub subject: String,
+    /// What was found, with the values.
+    pub message: String,
+    /// What the user can do.
+    pub remedy: String,
+    /// Whether the user accepted it with `--accept`.
+    #[serde(default)]
+    pub accepted: bool,
+}
+
+impl Finding {
+    /// Makes a finding with severity and remedy of the table.
+    pub fn new(code: Code, subject: impl Into<String>, message: impl Into<String>) -> Self {
+        let about = code.about();
+        Self {
+            code,
+            severity: about.severity,
+            subject: subject.into(),
+            message: message.into(),
+            remedy: about.remedy.to_owned(),
+            accepted: false,
+        }
+    }
+
+    /// Replaces the remedy by one that names the values of this case.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+
+    /// Tells whether nothing may be written because of it.
+    pub fn blocks(&self) -> bool {
+        self.severity == Severity::Blocking
+    }
+}
+
+/// What `--accept CODE[:SUBJECT]` says: a warning was seen and is agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Acceptance {
+    /// The code.
+    pub code: Code,
+    /// The subject; `None` accepts every finding of the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+impl Acceptance {
+    /// Tells whether it is about a finding.
+    pub fn covers(&self, finding: &Finding) -> bool {
+        self.code == finding.code && self.subject.as_ref().is_none_or(|subject| *subject == finding.subject)
+    }
+}
+
+impl fmt::Display for Acceptance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            Some(subject) => write!(formatter, "{}:{subject}", self.code),
+            None => write!(formatter, "{}", self.code),
+        }
+    }
+}
+
+impl FromStr for Acceptance {
+    type Err = UnknownCode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        let (code, subject) = match text.split_once(':') {
+            Some((code, subject)) => (code, Some(subject.to_owned())),
+            None => (text, None),
+        };
+        Ok(Self {
+            code: code.parse()?,
+            subject,
+        })
+    }
+}
+
+/// Marks the findings that were accepted; a blocking one stays blocking.
+pub fn accept(findings: &mut [Finding], accepted: &[Acceptance]) {
+    for finding in findings.iter_mut().filter(|finding| !finding.blocks()) {
+        finding.accepted = accepted.iter().any(|acceptance| acceptance.covers(finding));
+    }
+}
+
+/// Writes the reference page of all codes, Markdown.
+pub fn reference() -> String {
+    let mut page = String::from(
+        "# Findings\n\nGenerated from `refit-core/src/finding.rs`; a test compares the two. A blocking finding stops an \
+         upgrade before anything is written (exit 3). A warning or note can be marked as seen with \
+         `--accept CODE[:SUBJECT]`; this is recorded in the request and in `.refit/`. Nothing blocking can be accepted.\n",
+    );
+    for severity in [Severity::Blocking, Severity::Warning, Severity::Note] {
+        page.push_str(&format!("\n## {}\n", capital(severity.word())));
+        for about in TABLE.iter().filter(|about| about.severity == severity) {
+            page.push_str(&format!(
+                "\n### {}\n{}\n\nRemedy: {}.\n",
+                about.word, about.meaning, about.remedy
+            ));
+        }
+    }
+    page
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_read_in_any_spelling() {
+        assert_eq!("OTHER_UPDATER".parse(), Ok(Code::OtherUpdater));
+        assert_eq!("mixed-state".parse(), Ok(Code::MixedState));
+        assert_eq!("nonsense".parse::<Code>(), Err(UnknownCode("nonsense".into())));
+    }
+
+    #[test]
+    fn acceptance_marks_a_warning_and_never_a_blocking_finding() {
+        let mut findings = vec![
+            Finding::new(Code::MixedState, "a.yaml", "m"),
+            Finding::new(Code::MixedState, "b.yaml", "m"),
+            Finding::new(Code::BaseUnknown, "a.yaml", "m"),
+        ];
+        let accepted = ["MixedState:a.yaml", "BaseUnknown"].map(|text| text.parse().unwrap());
+        accept(&mut findings, &accepted);
+        let marks: Vec<bool> = findings.iter().map(|finding| finding.accepted).collect();
+        assert_eq!(marks, [true, false, false]);
+    }
+
+    #[test]
+    fn every_code_has_a_meaning_that_is_a_sentence_and_a_remedy_without_full_stop() {
+        for about in TABLE {
+            assert!(about.meaning.ends_with('.'), "{}", about.word);
+            assert!(!about.remedy.ends_with('.'), "{}", about.word);
+        }
+    }
+}

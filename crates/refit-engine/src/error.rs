@@ -1,0 +1,74 @@
+//! Why a flow could give no answer.
+
+use refit_core::finding::UnknownCode;
+use refit_core::report::Exit;
+
+use crate::ports::{PortError, PortErrorKind};
+
+/// Why a flow could give no answer; everything else is a report.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The user named something that does not exist.
+    #[error("{message}")]
+    Usage {
+        /// What was wrong with the request.
+        message: String,
+        /// What to do instead.
+        remedy: String,
+    },
+    /// A word after `--accept` is no code.
+    #[error(transparent)]
+    Code(#[from] UnknownCode),
+    /// A saved plan no longer fits.
+    #[error("the saved plan no longer fits: {difference}")]
+    PlanMoved {
+        /// What is different now.
+        difference: String,
+    },
+    /// A saved plan, record or note cannot be read.
+    #[error("could not read {what}")]
+    Unreadable {
+        /// What it is.
+        what: String,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// Others move the branch faster than the flow can follow.
+    #[error("`{branch}` was moved by somebody else again and again")]
+    Busy {
+        /// The branch.
+        branch: String,
+    },
+}
+
+impl Error {
+    /// Gives the exit code.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Usage { .. } | Self::Code(_) => Exit::Usage,
+            Self::PlanMoved { .. } | Self::Busy { .. } => Exit::Stopped,
+            Self::Port(error) => match error.kind {
+                PortErrorKind::Dirty | PortErrorKind::Moved => Exit::Stopped,
+                PortErrorKind::NotFound | PortErrorKind::Forbidden | PortErrorKind::Corrupt | PortErrorKind::Other => {
+                    Exit::Error
+                }
+            },
+            Self::Unreadable { .. } => Exit::Error,
+        }
+    }
+
+    /// Gives what the user can do about it.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Port(error) => error.remedy.clone(),
+            Self::Usage { remedy, .. } => Some(remedy.clone()),
+            Self::Code(_) => Some("the codes are listed in docs/findings.md".into()),
+            Self::PlanMoved { .. } => Some("run `refit plan --out FILE` again and review it".into()),
+            Self::Unreadable { .. } => Some("restore the file from its last good commit, or remove it".into()),
+            Self::Busy { .. } => Some("wait until the branch is quiet, then run the command again".into()),
+        }
+    }
+}
