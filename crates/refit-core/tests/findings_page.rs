@@ -12,5 +12,8 @@ fn the_findings_page_is_generated_from_the_table() {
         std::fs::write(&file, &page).unwrap();
     }
     let written = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(written, page, "write it anew with REFIT_WRITE_DOCS=1 cargo test -p refit-core --test findings_page");
+    assert_eq!(
+        written, page,
+        "write it anew with REFIT_WRITE_DOCS=1 cargo test -p refit-core --test findings_page"
+    );
 }

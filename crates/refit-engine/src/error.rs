@@ -51,7 +51,7 @@ impl Error {
             Self::Usage { .. } | Self::Code(_) => Exit::Usage,
             Self::PlanMoved { .. } | Self::Busy { .. } => Exit::Stopped,
             Self::Port(error) => match error.kind {
-                PortErrorKind::Dirty | PortErrorKind::Moved => Exit::Stopped,
+                PortErrorKind::Dirty | PortErrorKind::Moved | PortErrorKind::NotReady => Exit::Stopped,
                 PortErrorKind::NotFound | PortErrorKind::Forbidden | PortErrorKind::Corrupt | PortErrorKind::Other => {
                     Exit::Error
                 }
