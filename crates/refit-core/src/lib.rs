@@ -3,5 +3,6 @@
 //! In: values that the edges have read. Out: values that the engine carries out. No clock, file, environment, network
 //! or async. Modules are listed in flow order; each imports only from those above it.
 
+pub mod digest;
 pub mod finding;
 pub mod report;
