@@ -1,1 +1,55 @@
-//! To come.
+//! One document as a tree of nodes with byte spans.
+//!
+//! In: the bytes of a file and the span of one document. Out: [`Parsed`], walked through [`NodeRef`]. The parser crate
+//! is known to [`granit`] alone; comments are not nodes, since between two nodes of a block only blank lines and
+//! comments can stand and the bytes tell them.
+
+mod builder;
+mod compare;
+mod granit;
+mod node;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use compare::same;
+pub use node::{Kind, Layout, NodeRef, Parsed};
+
+/// Why a document cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The text is not YAML.
+    #[error("line {line}, column {column}: {reason}")]
+    Syntax {
+        /// The line in the file, counted from 1.
+        line: usize,
+        /// The column in characters, counted from 1.
+        column: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// The text holds lines that Git writes into files with merge conflicts.
+    #[error("line {line}: Git conflict marker")]
+    ConflictMarker {
+        /// The line in the file, counted from 1.
+        line: usize,
+    },
+    /// The nesting is deeper than any manifest needs.
+    #[error("line {line}: nested deeper than {limit} levels")]
+    TooDeep {
+        /// The line in the file, counted from 1.
+        line: usize,
+        /// The most levels that are read.
+        limit: usize,
+    },
+}
+
+/// The most levels of nesting that are read.
+pub const DEPTH_LIMIT: usize = 200;
+
+/// Parses one document of a file; spans of nodes count from the start of the file.
+///
+/// Text that only parses with its templates masked is parsed so, and [`Parsed::is_masked`] says it.
+pub fn parse(bytes: Arc<[u8]>, span: Range<usize>) -> Result<Parsed, Error> {
+    granit::parse(bytes, span)
+}

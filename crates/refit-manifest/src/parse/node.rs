@@ -1,0 +1,236 @@
+//! Nodes in an arena, and the view that walks them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::scalar::{self, Style, Value};
+
+/// How a collection is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// By lines and indentation.
+    Block,
+    /// In `{}` or `[]`.
+    Flow,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A scalar and its style.
+    Scalar(Style),
+    /// A mapping.
+    Mapping(Layout),
+    /// A sequence.
+    Sequence(Layout),
+    /// An alias of an anchored node.
+    Alias,
+}
+
+#[derive(Debug)]
+pub(super) enum Text {
+    /// The text stands in the file as it is.
+    Source(u32, u32),
+    /// The text after folding and escapes.
+    Cooked(Box<str>),
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Scalar(Style, Text),
+    Mapping(Layout, Box<[(u32, u32)]>),
+    Sequence(Layout, Box<[u32]>),
+    Alias(Option<u32>),
+}
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) content: Content,
+    /// Where anchor and tag begin; equal to `start` without them.
+    pub(super) properties: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// A parsed document.
+#[derive(Debug)]
+pub struct Parsed {
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) root: Option<u32>,
+    pub(super) tags: BTreeMap<u32, Box<str>>,
+    pub(super) anchored: BTreeMap<u32, Box<str>>,
+    pub(super) masked: bool,
+}
+
+impl Parsed {
+    /// Gives the root node; `None` for a document without content.
+    pub fn root(&self) -> Option<NodeRef<'_>> {
+        self.root.map(|id| NodeRef { parsed: self, id })
+    }
+
+    /// Tells whether template text was masked to parse the document.
+    pub fn is_masked(&self) -> bool {
+        self.masked
+    }
+
+    /// Tells whether any node has an anchor.
+    pub fn has_anchors(&self) -> bool {
+        !self.anchored.is_empty()
+    }
+}
+
+/// A node of a parsed document.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeRef<'a> {
+    parsed: &'a Parsed,
+    id: u32,
+}
+
+impl PartialEq for NodeRef<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.parsed, other.parsed) && self.id == other.id
+    }
+}
+
+impl<'a> NodeRef<'a> {
+    fn node(self) -> &'a Node {
+        &self.parsed.nodes[self.id as usize]
+    }
+
+    fn sibling(self, id: u32) -> Self {
+        Self {
+            parsed: self.parsed,
+            id,
+        }
+    }
+
+    /// Gives the document that the node is part of.
+    pub fn parsed(self) -> &'a Parsed {
+        self.parsed
+    }
+
+    /// Tells what the node is.
+    pub fn kind(self) -> Kind {
+        match &self.node().content {
+            Content::Scalar(style, _) => Kind::Scalar(*style),
+            Content::Mapping(layout, _) => Kind::Mapping(*layout),
+            Content::Sequence(layout, _) => Kind::Sequence(*layout),
+            Content::Alias(_) => Kind::Alias,
+        }
+    }
+
+    /// Gives the span of the node's content in the file, without anchor and tag; a block scalar begins at its `|` or
+    /// `>`, a block collection ends with its last child.
+    pub fn span(self) -> Range<usize> {
+        self.node().start as usize..self.node().end as usize
+    }
+
+    /// Gives the span with anchor and tag.
+    pub fn full_span(self) -> Range<usize> {
+        self.node().properties as usize..self.node().end as usize
+    }
+
+    /// Gives the bytes of the node as they stand in the file, without anchor and tag.
+    pub fn source(self) -> &'a str {
+        std::str::from_utf8(&self.parsed.bytes[self.span()]).unwrap_or_default()
+    }
+
+    /// Gives the file's bytes.
+    pub fn bytes(self) -> &'a Arc<[u8]> {
+        &self.parsed.bytes
+    }
+
+    /// Gives the name of the node's anchor.
+    pub fn anchor(self) -> Option<&'a str> {
+        self.parsed.anchored.get(&self.id).map(AsRef::as_ref)
+    }
+
+    /// Gives the node's tag, core tags by their suffix.
+    pub fn tag(self) -> Option<&'a str> {
+        self.parsed.tags.get(&self.id).map(AsRef::as_ref)
+    }
+
+    /// Follows an alias to its anchored node; other nodes are given back.
+    pub fn target(self) -> Self {
+        match self.node().content {
+            Content::Alias(Some(id)) => self.sibling(id),
+            _ => self,
+        }
+    }
+
+    /// Gives the text of a scalar after escapes and folding; aliases are followed.
+    pub fn text(self) -> Option<&'a str> {
+        match &self.target().node().content {
+            Content::Scalar(_, Text::Cooked(text)) => Some(text),
+            Content::Scalar(_, Text::Source(start, end)) => {
+                std::str::from_utf8(&self.parsed.bytes[*start as usize..*end as usize]).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Gives the value of a scalar; aliases are followed.
+    pub fn value(self) -> Option<Value<'a>> {
+        let target = self.target();
+        match target.node().content {
+            Content::Scalar(style, _) => Some(scalar::resolve(target.text()?, style, target.tag())),
+            _ => None,
+        }
+    }
+
+    /// Gives the text of a scalar that is a string; aliases are followed.
+    pub fn as_str(self) -> Option<&'a str> {
+        match self.value()? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the node is null, written or empty.
+    pub fn is_null(self) -> bool {
+        matches!(self.value(), Some(Value::Null))
+    }
+
+    /// Lists the keys and values of a mapping in their order, as written: `<<` is an entry; aliases are followed.
+    pub fn entries(self) -> impl DoubleEndedIterator<Item = (NodeRef<'a>, NodeRef<'a>)> + ExactSizeIterator {
+        let entries: &'a [(u32, u32)] = match &self.target().node().content {
+            Content::Mapping(_, entries) => entries,
+            _ => &[],
+        };
+        entries
+            .iter()
+            .map(move |(key, value)| (self.sibling(*key), self.sibling(*value)))
+    }
+
+    /// Lists the items of a sequence; aliases are followed.
+    pub fn items(self) -> impl DoubleEndedIterator<Item = NodeRef<'a>> + ExactSizeIterator {
+        let items: &'a [u32] = match &self.target().node().content {
+            Content::Sequence(_, items) => items,
+            _ => &[],
+        };
+        items.iter().map(move |id| self.sibling(*id))
+    }
+
+    /// Gives the value of a key in a mapping, the last one where a key stands twice; `<<` is followed.
+    pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
+        let own = self
+            .entries()
+            .rev()
+            .find(|(name, _)| name.text() == Some(key))
+            .map(|(_, value)| value);
+        own.or_else(|| {
+            let merged = self.entries().find(|(name, _)| name.text() == Some("<<"))?.1;
+            match merged.target().kind() {
+                Kind::Mapping(_) => merged.get(key),
+                _ => merged.items().find_map(|item| item.get(key)),
+            }
+        })
+    }
+
+    /// Gives the node at a path of mapping keys.
+    pub fn at(self, path: &[&str]) -> Option<NodeRef<'a>> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+}
