@@ -7,6 +7,8 @@
 
 #[path = "structure/crates.rs"]
 mod crates;
+#[path = "structure/files.rs"]
+mod files;
 #[path = "structure/imports.rs"]
 mod imports;
 #[path = "structure/sizes.rs"]
@@ -16,7 +18,7 @@ mod source;
 #[path = "structure/texts.rs"]
 mod texts;
 
-use source::Violations;
+use files::Violations;
 
 #[test]
 fn each_crate_depends_only_on_what_the_crate_graph_allows() {

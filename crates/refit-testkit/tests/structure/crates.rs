@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::source::{Violations, root};
+use super::files::{Violations, root};
 
 /// What a crate may depend on.
 struct Rule {

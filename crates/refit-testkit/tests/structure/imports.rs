@@ -5,7 +5,8 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens as _;
 
-use super::source::{Source, Violations, read};
+use super::files::Violations;
+use super::source::{Source, read};
 
 /// Crates whose `lib.rs` lists modules in flow order.
 const ORDERED: &[&str] = &["refit-manifest", "refit-core", "refit-engine"];

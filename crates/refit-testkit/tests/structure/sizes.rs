@@ -5,7 +5,8 @@ use std::fs;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 
-use super::source::{Source, Violations, crate_names, read, root};
+use super::files::{Violations, root};
+use super::source::{Source, crate_names, read};
 
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 60;

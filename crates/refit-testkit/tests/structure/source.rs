@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use super::files::{root, walk};
 use syn::spanned::Spanned as _;
-
-/// Lines of the form `file:line: what`.
-pub(crate) type Violations = Vec<String>;
 
 /// A parsed file of a crate's `src`.
 pub(crate) struct Source {
@@ -19,14 +16,6 @@ pub(crate) struct Source {
     pub(crate) tree: syn::File,
     /// The number of lines without test code.
     pub(crate) lines: usize,
-}
-
-/// Gives the root of the repository.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
 }
 
 /// Gives the directories of the workspace's crates, by name.
@@ -63,28 +52,6 @@ pub(crate) fn read(crate_name: &str) -> Vec<Source> {
     }
     sources.retain(|source| !for_tests.iter().any(|module| source.module.starts_with(module)));
     sources
-}
-
-/// Lists the files below a directory that end in one of the extensions (all, when none is given), in order; build output is left out.
-pub(crate) fn walk(directory: &Path, extensions: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![directory.to_path_buf()];
-    while let Some(next) = open.pop() {
-        for entry in fs::read_dir(&next).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            if path.is_symlink() || name == "target" || name == ".git" {
-                continue;
-            }
-            if path.is_dir() {
-                open.push(path);
-            } else if extensions.is_empty() || extensions.iter().any(|end| name.ends_with(&format!(".{end}"))) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// Turns `a/b.rs` and `a/b/mod.rs` into `[a, b]`, `lib.rs` and `main.rs` into nothing.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::source::{Violations, root, walk};
+use super::files::{Violations, root, walk};
 
 const SCRIPT_LINES: usize = 150;
 const ARCHITECTURE_LINES: usize = 150;
