@@ -1,0 +1,90 @@
+//! The command line: global options and the list of commands.
+//!
+//! In: the arguments. Out: a [`Cli`]. The options of a command stand in its own file. Knows no engine.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{completion, merge};
+
+/// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
+#[derive(Debug, Parser)]
+#[command(
+    name = "refit",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = EXIT_CODES,
+    after_long_help = EXIT_CODES
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// How the exit codes are explained to the user.
+const EXIT_CODES: &str = "\
+Exit codes (when several apply, the smallest wins):
+  0  done, or nothing to do
+  1  error: no answer could be given
+  2  wrong usage, or a confirmation is missing
+  3  blocked by findings, or a blocked file
+  4  stopped with a cause, can be resumed
+  5  a decision is needed
+  6  waiting for people or for reconciliation";
+
+/// The options that every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// The platform repository: a folder or a URL [default: the repository of the current folder].
+    #[arg(long, global = true, value_name = "PATH|URL", help_heading = "Global options")]
+    pub(crate) repo: Option<String>,
+    /// The branch to change [default: that of the remote's HEAD, else the branch of HEAD].
+    #[arg(long, global = true, value_name = "BRANCH", help_heading = "Global options")]
+    pub(crate) base: Option<String>,
+    /// The cluster to work on, by name or path, where the repository has several.
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    pub(crate) cluster: Option<String>,
+    /// The folder with the contents of releases, `DIR/<platform>/<version>/...`.
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "REFIT_CATALOG",
+        help_heading = "Global options"
+    )]
+    pub(crate) catalog: Option<PathBuf>,
+    /// The form of the answer on stdout.
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Global options"
+    )]
+    pub(crate) output: Format,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Merge(merge::Options),
+    Completion(completion::Options),
+    /// Print the version of this program.
+    #[command(after_long_help = "Examples:\n  refit version\n  refit version -o json")]
+    Version,
+}

@@ -1,0 +1,213 @@
+//! `refit merge`: the three-way merge of three files or three folders, and the git merge driver.
+//!
+//! In: three paths. Out: the merged file on stdout or at `--into`, the decisions beside it. Decides nothing itself.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use refit_manifest::merge::{Settings, merge};
+use refit_manifest::{Class, Decision, DecisionId, Entry, Outcome, Rule, Tree};
+
+use crate::args::{Format, Global};
+use crate::commands::schemas;
+use crate::disk::{self, Folder};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Answer;
+use crate::view::decisions;
+
+/// Merge three files or three folders by structure: OURS keeps its edits, text and comments.
+///
+/// BASE is what OURS was made from, THEIRS is the new version of BASE. Changes of one side are taken; where both sides
+/// changed a field and no rule decides, OURS stays and the command ends with 5. No conflict marker is ever written.
+/// Of files, the result goes to stdout or to the file of --into. Of folders, it goes to the folder of --into, which
+/// must not exist or be empty; without --into only the decisions are shown. `.git` is left out, links are compared
+/// and never followed, empty folders are not kept.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit merge old/gotk-components.yaml gotk-components.yaml new/gotk-components.yaml > merged.yaml
+  refit merge base/ ours/ theirs/ --into merged/
+  refit merge base.yaml ours.yaml theirs.yaml --into ours.yaml --schema crds.yaml
+  refit merge base.yaml ours.yaml theirs.yaml -o json | jq '.decisions[] | select(.outcome == \"conflict\")'
+
+As a git merge driver:
+  git config merge.refit.name 'structural merge of Kubernetes manifests'
+  git config merge.refit.driver 'refit merge --driver=%P %O %A %B'
+  echo 'gotk-components.yaml merge=refit' >> .gitattributes")]
+pub(crate) struct Options {
+    /// What OURS was made from.
+    #[arg(id = "old", value_name = "BASE")]
+    base: PathBuf,
+    /// The file or folder with the edits to keep.
+    ours: PathBuf,
+    /// The new version of BASE.
+    theirs: PathBuf,
+    /// Where the result goes; a file is replaced whole, a folder must not exist or be empty.
+    #[arg(long, value_name = "PATH", conflicts_with = "driver")]
+    into: Option<PathBuf>,
+    /// A file with CRDs that tell which lists of custom resources have keys; repeatable. CRDs in THEIRS count as well.
+    #[arg(long, value_name = "CRD.yaml")]
+    schema: Vec<PathBuf>,
+    /// Work as a git merge driver: write the result over OURS, and call it PATH in messages.
+    #[arg(long, value_name = "PATH")]
+    driver: Option<PathBuf>,
+}
+
+/// Merges what the options name.
+pub(crate) fn run(options: &Options, global: &Global) -> Result<Answer, Failure> {
+    let inputs = [&options.base, &options.ours, &options.theirs];
+    let folders = inputs.iter().filter(|path| path.is_dir()).count();
+    match folders {
+        0 => files(options, global.output),
+        3 if options.driver.is_none() => trees(options),
+        3 => Err(Failure::usage("a git merge driver gets files, not folders")),
+        _ => Err(Failure::usage("files and folders cannot be merged with each other")
+            .hint("give three files or three folders")),
+    }
+}
+
+fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
+    let name = name(options);
+    let read = |path: &Path| -> Result<Tree, Failure> {
+        if path == Path::new("/dev/null") {
+            return Ok(Tree::new());
+        }
+        Ok([(name.as_str().into(), disk::read_file(path)?)].into_iter().collect())
+    };
+    let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
+    let merged = merge(&base, &ours, &theirs, &settings(options, &theirs)?);
+    let mut answer = report(&merged.decisions);
+    let result = merged.tree.get(&name.as_str().into());
+    let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
+    match (place, result) {
+        (Some(place), Some(entry)) => disk::write_file(place, entry)?,
+        (Some(place), None) => disk::write_file(place, &Entry::file([]))?,
+        (None, Some(entry)) if format == Format::Text => {
+            answer.data = entry.bytes().map(|bytes| bytes.to_vec()).unwrap_or_default()
+        }
+        (None, _) => {}
+    }
+    Ok(answer)
+}
+
+/// Chooses the name that stands for all three files: the driver's path, else the first one that says YAML or JSON.
+fn name(options: &Options) -> String {
+    if let Some(path) = &options.driver {
+        return path.to_string_lossy().into_owned();
+    }
+    let names = [&options.ours, &options.theirs, &options.base].map(|path| file_name(path));
+    let known = names.iter().find(|name| {
+        let path = refit_manifest::Path::new(name.as_str());
+        path.is_yaml() || path.is_json()
+    });
+    known.unwrap_or(&names[0]).clone()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or(path.as_os_str())
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn trees(options: &Options) -> Result<Answer, Failure> {
+    if let Some(into) = &options.into {
+        disk::require_vacant(into)?;
+    }
+    let [base, ours, theirs] = [
+        disk::read_folder(&options.base)?,
+        disk::read_folder(&options.ours)?,
+        disk::read_folder(&options.theirs)?,
+    ];
+    let mut merged = merge(&base.tree, &ours.tree, &theirs.tree, &settings(options, &theirs.tree)?);
+    let mut folder = Folder {
+        tree: merged.tree,
+        ..Folder::default()
+    };
+    merged.decisions.extend(merge_odd([&base, &ours, &theirs], &mut folder));
+    let mut answer = report(&merged.decisions);
+    if let Some(path) = folder.clash() {
+        return Err(
+            Failure::new(format!("`{}` would be a file and a folder at once", path.display()))
+                .hint("one side made a folder where the other has a file: move one of them first")
+                .ending(Exit::Blocked),
+        );
+    }
+    match &options.into {
+        Some(into) => disk::write_folder(into, &folder)?,
+        None => answer
+            .notes
+            .push_str("nothing was written; name a folder with --into\n"),
+    }
+    Ok(answer)
+}
+
+/// Merges the files that no tree can hold, each as a whole.
+fn merge_odd([base, ours, theirs]: [&Folder; 3], into: &mut Folder) -> Vec<Decision> {
+    let paths: BTreeSet<&PathBuf> = [base, ours, theirs]
+        .iter()
+        .flat_map(|folder| folder.odd.keys())
+        .collect();
+    let mut decided = Vec::new();
+    for path in paths {
+        let [b, o, t] = [base, ours, theirs].map(|folder| folder.odd.get(path));
+        if o != t && t != b {
+            let outcome = if o == b { Outcome::Clean } else { Outcome::Conflict };
+            decided.push(odd(path, outcome));
+        }
+        if let Some(entry) = if o == b { t } else { o } {
+            into.odd.insert(path.clone(), entry.clone());
+        }
+    }
+    decided
+}
+
+/// Describes what became of a file whose name is not UTF-8.
+fn odd(path: &Path, outcome: Outcome) -> Decision {
+    let shown = path.to_string_lossy().into_owned();
+    let (rule, message) = match outcome {
+        Outcome::Conflict => (
+            Rule::BothChanged,
+            format!("both sides changed `{shown}`, whose name is not UTF-8; ours stays: compare the two by hand"),
+        ),
+        _ => (
+            Rule::TheirsChanged,
+            format!("`{shown}`, whose name is not UTF-8, follows theirs"),
+        ),
+    };
+    Decision {
+        id: DecisionId(shown.clone()),
+        path: shown.as_str().into(),
+        object: None,
+        field: String::new(),
+        base: None,
+        ours: None,
+        theirs: None,
+        class: Class::File,
+        rule,
+        outcome,
+        message,
+        answer: None,
+    }
+}
+
+fn settings(options: &Options, theirs: &Tree) -> Result<Settings, Failure> {
+    Ok(Settings {
+        lists: schemas::read(&options.schema, theirs)?,
+        ..Settings::default()
+    })
+}
+
+fn report(found: &[Decision]) -> Answer {
+    let mut answer = Answer::text("Merge", Vec::new()).with("decisions", decisions::json(found));
+    answer.exit = decisions::exit(found);
+    answer.notes = decisions::text(found);
+    answer.next = match answer.exit {
+        Exit::Decision => Some("edit the fields in conflict: ours stands there now".into()),
+        Exit::Blocked => Some("repair the blocked file and merge again".into()),
+        _ => None,
+    };
+    answer
+}

@@ -1,0 +1,123 @@
+//! The one renderer of errors.
+//!
+//! In: an error of any layer. Out: `error:`, its chain of causes and its hints, as text or JSON. Knows no command.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use refit_engine::ports::PortError;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+
+/// Why no answer could be given.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// What happened, to which object.
+    pub(crate) message: String,
+    /// The chain below, outermost first.
+    pub(crate) causes: Vec<String>,
+    /// What the user can do.
+    pub(crate) hints: Vec<String>,
+    /// How the program ends.
+    pub(crate) exit: Exit,
+}
+
+impl Failure {
+    /// Makes an error with exit code 1.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+            exit: Exit::Error,
+        }
+    }
+
+    /// Makes an error of the command line, exit code 2.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(message).ending(Exit::Usage)
+    }
+
+    /// Adds the chain of an error below the message.
+    pub(crate) fn caused_by(mut self, error: &dyn Error) -> Self {
+        self.causes.extend(chain(Some(error)));
+        self
+    }
+
+    /// Adds one thing that the user can do.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Changes how the program ends.
+    pub(crate) fn ending(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// Renders the lines for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("error: {}\n", self.message);
+        for cause in &self.causes {
+            let _ = writeln!(text, "  cause: {}", cause.trim_end().replace('\n', "\n    "));
+        }
+        for hint in &self.hints {
+            let _ = writeln!(text, "hint: {hint}");
+        }
+        text
+    }
+
+    /// Renders the object for programs.
+    pub(crate) fn json(&self) -> Value {
+        json!({ "message": self.message, "causes": self.causes, "hints": self.hints })
+    }
+}
+
+impl From<PortError> for Failure {
+    fn from(error: PortError) -> Self {
+        let mut failure = Self::new(&error.message);
+        failure.causes = chain(error.source());
+        failure.hints.extend(error.remedy);
+        failure
+    }
+}
+
+/// Gives the texts of an error and of all its sources, without one that only repeats its parent.
+fn chain(mut error: Option<&dyn Error>) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    while let Some(current) = error {
+        let text = current.to_string();
+        if texts.last() != Some(&text) {
+            texts.push(text);
+        }
+        error = current.source();
+    }
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use refit_engine::ports::PortErrorKind;
+
+    #[test]
+    fn an_error_shows_its_whole_chain_and_its_remedy() {
+        let lower = std::io::Error::other("the disk is full");
+        let failure = Failure::from(PortError {
+            message: "could not write `a`".into(),
+            remedy: Some("make room".into()),
+            kind: PortErrorKind::Other,
+            source: Some(Box::new(lower)),
+        });
+        assert_eq!(
+            failure.text(),
+            "error: could not write `a`\n  cause: the disk is full\nhint: make room\n"
+        );
+        assert_eq!(
+            failure.json(),
+            json!({"message": "could not write `a`", "causes": ["the disk is full"], "hints": ["make room"]})
+        );
+    }
+}
