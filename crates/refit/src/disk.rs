@@ -180,7 +180,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(error);
+    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(&plain(error));
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint("check the path"),
         io::ErrorKind::PermissionDenied => failure.hint("ask its owner for the right to read it"),
@@ -189,7 +189,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("could not write `{}`", path.display())).caused_by(error);
+    let failure = Failure::new(format!("could not write `{}`", path.display())).caused_by(&plain(error));
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint(format!("make the folder `{}` first", parent(path).display())),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -197,6 +197,15 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
         }
         _ => failure,
     }
+}
+
+/// Gives the chain's first line without the name of a temporary file, which says nothing to the user.
+fn plain(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let shown = text
+        .split_once(" at path \"")
+        .map_or(text.as_str(), |(before, _)| before);
+    io::Error::other(shown.to_owned())
 }
 
 #[cfg(unix)]

@@ -5,10 +5,9 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use refit_core::report::{API_VERSION, Exit, Next};
 use refit_engine::ports::PortError;
 use serde_json::{Value, json};
-
-use crate::exit::Exit;
 
 /// Why no answer could be given.
 #[derive(Debug)]
@@ -69,9 +68,27 @@ impl Failure {
         text
     }
 
-    /// Renders the object for programs.
+    /// Renders the object for programs; `exit` tells kinds of failure apart.
     pub(crate) fn json(&self) -> Value {
-        json!({ "message": self.message, "causes": self.causes, "hints": self.hints })
+        let next: Vec<Next> = self.hints.iter().map(Next::say).collect();
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "Error",
+            "state": "error",
+            "message": self.message,
+            "next": next,
+            "causes": self.causes,
+            "exit": self.exit.code(),
+        })
+    }
+}
+
+impl From<refit_engine::Error> for Failure {
+    fn from(error: refit_engine::Error) -> Self {
+        let mut failure = Self::new(error.to_string()).ending(error.exit());
+        failure.causes = chain(error.source());
+        failure.hints.extend(error.remedy());
+        failure
     }
 }
 
@@ -115,9 +132,15 @@ mod tests {
             failure.text(),
             "error: could not write `a`\n  cause: the disk is full\nhint: make room\n"
         );
-        assert_eq!(
-            failure.json(),
-            json!({"message": "could not write `a`", "causes": ["the disk is full"], "hints": ["make room"]})
-        );
+        let json = failure.json();
+        assert_eq!(json["next"], json!([{"text": "make room"}]));
+        assert_eq!((&json["state"], &json["exit"]), (&json!("error"), &json!(1)));
+    }
+
+    #[test]
+    fn an_error_of_the_engine_keeps_its_exit_code_and_remedy() {
+        let failure = Failure::from(refit_engine::Error::Busy { branch: "main".into() });
+        assert_eq!(failure.exit, Exit::Stopped);
+        assert_eq!(failure.hints.len(), 1);
     }
 }

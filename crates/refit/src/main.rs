@@ -5,7 +5,6 @@
 mod args;
 mod commands;
 mod disk;
-mod exit;
 mod failure;
 mod output;
 mod view;
@@ -15,9 +14,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use refit_core::report::Exit;
 
 use crate::args::{Cli, Format};
-use crate::exit::Exit;
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
@@ -28,7 +27,7 @@ fn main() -> ExitCode {
         }
         Err(error) => refuse(&error),
     };
-    exit.into()
+    exit.code().into()
 }
 
 /// Prints help to stdout or what is wrong with the command line to stderr.

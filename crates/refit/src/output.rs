@@ -4,55 +4,43 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value, json};
+use refit_core::report::{Body, Exit, Report};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::Format;
-use crate::exit::Exit;
 use crate::failure::Failure;
-
-/// The version of the JSON objects; it changes when a field goes or changes its meaning.
-pub(crate) const SCHEMA: &str = "refit.dev/v1alpha1";
 
 /// What a command answers.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// How the program ends.
     pub(crate) exit: Exit,
-    /// The kind of the JSON object, for example `Status`.
-    pub(crate) kind: &'static str,
-    /// What the user can do next, where there is something.
-    pub(crate) next: Option<String>,
     /// The text (or bytes) for stdout.
     pub(crate) data: Vec<u8>,
     /// The text for stderr.
     pub(crate) notes: String,
-    /// The fields of the JSON object beside `state` and `next`.
-    pub(crate) fields: Map<String, Value>,
+    /// The object for programs, which takes the place of text and notes.
+    pub(crate) json: Value,
 }
 
 impl Answer {
-    /// Makes an answer that has text only.
-    pub(crate) fn text(kind: &'static str, data: impl Into<Vec<u8>>) -> Self {
-        Self {
-            exit: Exit::Done,
-            kind,
-            next: None,
+    /// Makes an answer of a report and its text for stdout.
+    pub(crate) fn new<B: Body + Serialize>(report: &Report<B>, data: impl Into<Vec<u8>>) -> Result<Self, Failure> {
+        let json = serde_json::to_value(report)
+            .map_err(|error| Failure::new("could not write the answer as JSON").caused_by(&error))?;
+        Ok(Self {
+            exit: report.exit,
             data: data.into(),
             notes: String::new(),
-            fields: Map::new(),
-        }
+            json,
+        })
     }
 
-    /// Adds a field to the JSON object.
-    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
-        self.fields.insert(field.to_owned(), value.into());
+    /// Adds text for stderr.
+    pub(crate) fn with_notes(mut self, notes: impl Into<String>) -> Self {
+        self.notes = notes.into();
         self
-    }
-
-    fn object(&self) -> Value {
-        let mut object = head(self.kind, self.exit, self.next.as_deref());
-        object.extend(self.fields.clone());
-        Value::Object(object)
     }
 }
 
@@ -60,9 +48,9 @@ impl Answer {
 pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
     let (exit, data, notes) = match (result, format) {
         (Ok(answer), Format::Text) => (answer.exit, answer.data, answer.notes),
-        (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.object()), String::new()),
+        (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), String::new()),
         (Err(failure), Format::Text) => (failure.exit, Vec::new(), failure.text()),
-        (Err(failure), Format::Json) => (failure.exit, pretty(&failed(&failure)), failure.text()),
+        (Err(failure), Format::Json) => (failure.exit, pretty(&failure.json()), failure.text()),
     };
     let written = write(&data);
     note(&notes);
@@ -80,24 +68,8 @@ pub(crate) fn note(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Renders the object of a failure; its `state` is always `error`, its exit code tells more.
-pub(crate) fn failed(failure: &Failure) -> Value {
-    let mut object = head("Error", Exit::Error, failure.hints.first().map(String::as_str));
-    object.insert("exit".into(), json!(failure.exit as u8));
-    object.insert("error".into(), failure.json());
-    Value::Object(object)
-}
-
-fn head(kind: &str, exit: Exit, next: Option<&str>) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("apiVersion".into(), json!(SCHEMA));
-    object.insert("kind".into(), json!(kind));
-    object.insert("state".into(), json!(exit.word()));
-    object.insert("next".into(), json!(next));
-    object
-}
-
-fn pretty(value: &Value) -> Vec<u8> {
+/// Renders an object over several lines.
+pub(crate) fn pretty(value: &Value) -> Vec<u8> {
     format!("{value:#}\n").into_bytes()
 }
 

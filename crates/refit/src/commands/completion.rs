@@ -4,9 +4,12 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use refit_core::report::{Report, State};
 
 use crate::args::Cli;
+use crate::failure::Failure;
 use crate::output::Answer;
+use crate::view::Script;
 
 /// Print the completion script of a shell.
 #[derive(Args, Debug)]
@@ -21,9 +24,14 @@ pub(crate) struct Options {
 }
 
 /// Writes the script for the shell.
-pub(crate) fn run(options: &Options) -> Answer {
+pub(crate) fn run(options: &Options) -> Result<Answer, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "refit", &mut script);
-    let text = String::from_utf8_lossy(&script).into_owned();
-    Answer::text("Completion", script).with("script", text)
+    let body = Script {
+        script: String::from_utf8_lossy(&script).into_owned(),
+    };
+    Answer::new(
+        &Report::new(State::Done, "the script follows", Vec::new(), body),
+        script,
+    )
 }

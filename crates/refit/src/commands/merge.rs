@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use refit_core::report::{Exit, Next, Report, State};
 use refit_manifest::merge::{Settings, merge};
 use refit_manifest::{Class, Decision, DecisionId, Entry, Outcome, Rule, Tree};
 
 use crate::args::{Format, Global};
 use crate::commands::schemas;
 use crate::disk::{self, Folder};
-use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::view::decisions;
+use crate::view::{Merge, decisions};
 
 /// Merge three files or three folders by structure: OURS keeps its edits, text and comments.
 ///
@@ -78,7 +78,10 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
     };
     let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
     let merged = merge(&base, &ours, &theirs, &settings(options, &theirs)?);
-    let mut answer = report(&merged.decisions);
+    let mut answer = report(&merged.decisions)?;
+    if options.driver.is_some() {
+        answer.notes = decisions::text(&merged.decisions);
+    }
     let result = merged.tree.get(&name.as_str().into());
     let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
     match (place, result) {
@@ -127,7 +130,7 @@ fn trees(options: &Options) -> Result<Answer, Failure> {
         ..Folder::default()
     };
     merged.decisions.extend(merge_odd([&base, &ours, &theirs], &mut folder));
-    let mut answer = report(&merged.decisions);
+    let mut answer = report(&merged.decisions)?;
     if let Some(path) = folder.clash() {
         return Err(
             Failure::new(format!("`{}` would be a file and a folder at once", path.display()))
@@ -200,14 +203,16 @@ fn settings(options: &Options, theirs: &Tree) -> Result<Settings, Failure> {
     })
 }
 
-fn report(found: &[Decision]) -> Answer {
-    let mut answer = Answer::text("Merge", Vec::new()).with("decisions", decisions::json(found));
-    answer.exit = decisions::exit(found);
-    answer.notes = decisions::text(found);
-    answer.next = match answer.exit {
-        Exit::Decision => Some("edit the fields in conflict: ours stands there now".into()),
-        Exit::Blocked => Some("repair the blocked file and merge again".into()),
-        _ => None,
+fn report(found: &[Decision]) -> Result<Answer, Failure> {
+    let state = decisions::state(found);
+    let next = match state {
+        State::DecisionNeeded => vec![Next::say("edit the fields in conflict: ours stands there now")],
+        State::Blocked => vec![Next::say("repair the blocked file, then merge again")],
+        _ => Vec::new(),
     };
-    answer
+    let body = Merge {
+        decisions: found.iter().map(decisions::line).collect(),
+    };
+    let report = Report::new(state, decisions::sum(found), next, body);
+    Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found) + &format!("merged: {}\n", report.message)))
 }

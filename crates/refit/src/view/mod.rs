@@ -3,3 +3,40 @@
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
 pub(crate) mod decisions;
+
+use refit_core::report::{Body, DecisionLine};
+use serde::Serialize;
+
+/// What `merge` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Merge {
+    /// Every decision, clean ones too.
+    pub(crate) decisions: Vec<DecisionLine>,
+}
+
+/// What `version` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Version {
+    /// The version of this program.
+    pub(crate) version: String,
+}
+
+/// What `completion` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Script {
+    /// The completion script.
+    pub(crate) script: String,
+}
+
+impl Body for Merge {
+    const KIND: &'static str = "Merge";
+}
+impl Body for Version {
+    const KIND: &'static str = "Version";
+}
+impl Body for Script {
+    const KIND: &'static str = "Completion";
+}
