@@ -1,0 +1,116 @@
+//! Lists the paths of a commit.
+//!
+//! In: a commit. Out: paths with ids, sizes, kinds, and whether Git attributes filter them. Knows nothing of contents but
+//! of `.gitattributes`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use refit_engine::ports::{BlobId, CommitId, Listed, ListedKind, PortError, PortErrorKind};
+use refit_manifest::Path;
+
+use super::Git;
+use super::program;
+
+impl Git {
+    /// Lists all paths of a commit.
+    pub(super) fn list_paths(&self, commit: &CommitId) -> Result<Vec<Listed>, PortError> {
+        self.check_commit(commit)?;
+        let what = format!("could not list the files of {commit} in {}", self.location);
+        let arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", &commit.0];
+        let listed = self.program.ask(&what, &arguments)?;
+        let records = listed.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+        let mut paths: Vec<Listed> = records.filter_map(listed_path).collect();
+        if self.may_filter(&paths)? {
+            let filtered = self.filtered(commit, &paths)?;
+            for path in &mut paths {
+                path.filtered = filtered.contains(path.path.as_str());
+            }
+        }
+        Ok(paths)
+    }
+
+    /// Tells whether any attributes file speaks of filters, so that Git must be asked.
+    fn may_filter(&self, paths: &[Listed]) -> Result<bool, PortError> {
+        let speaks = |bytes: &[u8]| bytes.windows(6).any(|window| window == b"filter");
+        for path in paths
+            .iter()
+            .filter(|listed| listed.path.file_name() == ".gitattributes")
+        {
+            if path.kind != ListedKind::Submodule && speaks(&self.read_blob(&path.blob)?) {
+                return Ok(true);
+            }
+        }
+        let outside = [Some(self.common.join("info/attributes")), self.users_attributes()];
+        let mut outside = outside.into_iter().flatten();
+        Ok(outside.any(|file| fs::read(file).is_ok_and(|bytes| speaks(&bytes))))
+    }
+
+    /// Gives the attributes file of the user.
+    fn users_attributes(&self) -> Option<PathBuf> {
+        let home = || std::env::var_os("HOME").map(PathBuf::from);
+        if let Some(file) = self.config.get("core.attributesfile") {
+            return match file.strip_prefix("~/") {
+                Some(rest) => Some(home()?.join(rest)),
+                None => Some(PathBuf::from(file)),
+            };
+        }
+        let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+        let config = config.or_else(|| Some(home()?.join(".config")))?;
+        Some(config.join("git/attributes"))
+    }
+
+    /// Asks Git which paths have a filter, by an index of the commit that lives outside the repository.
+    fn filtered(&self, commit: &CommitId, paths: &[Listed]) -> Result<BTreeSet<String>, PortError> {
+        let what = format!("could not read the git attributes of {commit} in {}", self.location);
+        let place =
+            tempfile::tempdir().map_err(|error| PortError::new(PortErrorKind::Other, what.as_str()).because(error))?;
+        let index = place.path().join("index");
+        let mut read = self.program.command(&["read-tree", &*commit.0]);
+        program::finish(
+            {
+                read.env("GIT_INDEX_FILE", &index);
+                read
+            },
+            &[],
+        )?
+        .or_fail(&what)?;
+        let mut check = self
+            .program
+            .command(&["check-attr", "--cached", "--stdin", "-z", "filter"]);
+        check.env("GIT_INDEX_FILE", &index);
+        let mut input = Vec::new();
+        for listed in paths {
+            input.extend_from_slice(listed.path.as_str().as_bytes());
+            input.push(0);
+        }
+        let answer = program::finish(check, &input)?.or_fail(&what)?;
+        let text = String::from_utf8_lossy(&answer);
+        let fields: Vec<&str> = text.split('\0').collect();
+        let with_filter = fields
+            .chunks_exact(3)
+            .filter(|answer| !matches!(answer[2], "unspecified" | "unset" | "set" | ""));
+        Ok(with_filter.map(|answer| answer[0].to_owned()).collect())
+    }
+}
+
+/// Reads `mode type id size<TAB>path`; a path that is not UTF-8 gives nothing.
+fn listed_path(record: &[u8]) -> Option<Listed> {
+    let text = std::str::from_utf8(record).ok()?;
+    let (words, path) = text.split_once('\t')?;
+    let mut words = words.split_ascii_whitespace();
+    let (mode, _, id, size) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    Some(Listed {
+        path: Path::new(path),
+        blob: BlobId(id.into()),
+        size: size.parse().unwrap_or(0),
+        kind: match mode {
+            "100755" => ListedKind::Executable,
+            "120000" => ListedKind::Link,
+            "160000" => ListedKind::Submodule,
+            _ => ListedKind::File,
+        },
+        filtered: false,
+    })
+}

@@ -1,0 +1,213 @@
+//! Reads objects and references through one `git cat-file --batch` process.
+//!
+//! In: names of objects, as Git spells them. Out: their id, type and bytes. Knows nothing of paths in worktrees.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+
+use refit_engine::ports::{BlobId, CommitId, PortError, PortErrorKind};
+
+use super::Git;
+use super::program::{self, Program};
+
+/// The running process.
+#[derive(Debug)]
+pub(super) struct Reader {
+    child: Child,
+    /// Taken when the process is to end.
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+/// One object.
+pub(super) struct Object {
+    /// Its id.
+    pub(super) id: String,
+    /// `blob`, `tree`, `commit` or `tag`.
+    pub(super) kind: String,
+    /// Its bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// One entry of a tree.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// The mode in octal, as stored.
+    pub(super) mode: String,
+    /// The name; any bytes but `/` and NUL.
+    pub(super) name: Vec<u8>,
+    /// The id of what it names.
+    pub(super) id: String,
+}
+
+impl Item {
+    /// Tells whether it is a directory.
+    pub(super) fn is_tree(&self) -> bool {
+        self.mode == "40000"
+    }
+}
+
+impl Reader {
+    fn start(program: &Program) -> Result<Self, PortError> {
+        let mut command = program.command(&["cat-file", "--batch"]);
+        let mut child = program::start(command.stdin(Stdio::piped()).stderr(Stdio::null()))?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(stdin), Some(stdout)) => Ok(Self {
+                child,
+                stdin: Some(stdin),
+                stdout: BufReader::new(stdout),
+            }),
+            _ => Err(PortError::new(
+                PortErrorKind::Other,
+                "`git cat-file` gave no way to talk to it",
+            )),
+        }
+    }
+
+    /// Asks for one object; the outer `None` means that the process has ended.
+    fn ask(&mut self, name: &str) -> std::io::Result<Option<Object>> {
+        let ended = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+        let stdin = self.stdin.as_mut().ok_or_else(ended)?;
+        stdin.write_all(format!("{name}\n").as_bytes())?;
+        stdin.flush()?;
+        let mut header = String::new();
+        if self.stdout.read_line(&mut header)? == 0 {
+            return Err(ended());
+        }
+        let mut words = header.trim_end().rsplitn(3, ' ');
+        let (Some(size), Some(kind), Some(id)) = (words.next(), words.next(), words.next()) else {
+            return Ok(None);
+        };
+        let Ok(size) = size.parse::<usize>() else {
+            return Ok(None);
+        };
+        let mut bytes = vec![0; size];
+        self.stdout.read_exact(&mut bytes)?;
+        self.stdout.read_exact(&mut [0])?;
+        Ok(Some(Object {
+            id: id.to_owned(),
+            kind: kind.to_owned(),
+            bytes,
+        }))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        drop(self.child.wait());
+    }
+}
+
+impl Git {
+    /// Finds an object by a name that Git understands; `None` when there is none.
+    pub(super) fn object(&self, name: &str) -> Result<Option<Object>, PortError> {
+        if name.contains('\n') {
+            return Ok(None);
+        }
+        let mut reader = self.reader();
+        let mut running = match reader.take() {
+            Some(running) => running,
+            None => Reader::start(&self.program)?,
+        };
+        match running.ask(name) {
+            Ok(object) => {
+                *reader = Some(running);
+                Ok(object)
+            }
+            Err(error) => {
+                drop(running);
+                let what = format!("could not read `{name}` from {}", self.location);
+                // The process ends at a damaged object; asking once more by itself tells what is wrong.
+                self.program.ask(&what, &["cat-file", "-p", name])?;
+                Err(PortError::new(PortErrorKind::Other, what).because(error))
+            }
+        }
+    }
+
+    /// Gives the commit that a reference names.
+    pub(super) fn commit_at(&self, reference: &str) -> Result<Option<CommitId>, PortError> {
+        let object = self.object(&format!("{reference}^{{commit}}"))?;
+        Ok(object.map(|object| CommitId(object.id.into())))
+    }
+
+    /// Gives the blob that a reference names.
+    pub(super) fn note_at(&self, reference: &str) -> Result<Option<Object>, PortError> {
+        let object = self.object(reference)?;
+        match object {
+            Some(object) if object.kind != "blob" => Err(PortError::new(
+                PortErrorKind::Corrupt,
+                format!("`{reference}` in {} is a {}, not a note", self.location, object.kind),
+            )
+            .hint(format!("look at it with `git show {reference}`"))),
+            object => Ok(object),
+        }
+    }
+
+    /// Reads a blob.
+    pub(super) fn read_blob(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError> {
+        match self.object(&blob.0)? {
+            Some(object) if object.kind == "blob" => Ok(object.bytes.into()),
+            _ => Err(PortError::new(
+                PortErrorKind::NotFound,
+                format!("blob {} is not in {}", blob.0, self.location),
+            )),
+        }
+    }
+
+    /// Lists the entries of a tree that is named as Git understands.
+    pub(super) fn tree(&self, name: &str) -> Result<Vec<Item>, PortError> {
+        let object = self
+            .object(name)?
+            .filter(|object| object.kind == "tree")
+            .ok_or_else(|| {
+                PortError::new(
+                    PortErrorKind::NotFound,
+                    format!("tree `{name}` is not in {}", self.location),
+                )
+            })?;
+        items(&object).ok_or_else(|| {
+            PortError::new(
+                PortErrorKind::Corrupt,
+                format!("tree {} of {} is damaged", object.id, self.location),
+            )
+            .hint("run `git fsck` in the repository")
+        })
+    }
+
+    /// Finds an entry below a tree by its path.
+    pub(super) fn find(&self, root: &str, path: &str) -> Result<Option<Item>, PortError> {
+        let mut tree = root.to_owned();
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let found = self.tree(&tree)?.into_iter().find(|item| item.name == part.as_bytes());
+            match found {
+                Some(item) if parts.peek().is_none() => return Ok(Some(item)),
+                Some(item) if item.is_tree() => tree = item.id,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Takes a tree object apart; its ids are as long as its own.
+fn items(tree: &Object) -> Option<Vec<Item>> {
+    let id_length = tree.id.len() / 2;
+    let mut rest = tree.bytes.as_slice();
+    let mut items = Vec::new();
+    while !rest.is_empty() {
+        let space = rest.iter().position(|byte| *byte == b' ')?;
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let name = rest.get(space + 1..end)?;
+        let id = rest.get(end + 1..end + 1 + id_length)?;
+        items.push(Item {
+            mode: String::from_utf8_lossy(&rest[..space]).into_owned(),
+            name: name.to_vec(),
+            id: id.iter().map(|byte| format!("{byte:02x}")).collect(),
+        });
+        rest = &rest[end + 1 + id_length..];
+    }
+    Some(items)
+}

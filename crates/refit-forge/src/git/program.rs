@@ -1,0 +1,339 @@
+//! Starts the `git` program and turns its failures into port errors.
+//!
+//! In: arguments and input. Out: what it printed, or a [`PortError`] with a kind and a remedy. The only place that sorts
+//! failures of Git by their text. Knows nothing of what the commands are for.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use refit_engine::ports::{PortError, PortErrorKind};
+
+use super::{Prompt, Protocols, Settings};
+
+/// Variables that a hook or an outer `git` command sets for another repository, or that change what plumbing means.
+const MISLEADING: [&str; 18] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// No hook of the repository runs, nothing starts in the background, and a lock is waited for.
+const CONFIGURATION: [&str; 6] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.filesRefLockTimeout=2000",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "i18n.commitEncoding=UTF-8",
+];
+
+/// The `git` program with the settings of one repository.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    environment: Vec<(OsString, OsString)>,
+    /// Where it runs, and the repository's directory; `None` while it is looked for.
+    place: Option<(PathBuf, PathBuf)>,
+}
+
+/// What a finished command left behind.
+pub(super) struct Output {
+    /// Whether it answered 0.
+    pub(super) success: bool,
+    /// What it printed.
+    pub(super) stdout: Vec<u8>,
+    /// What it complained about.
+    pub(super) stderr: String,
+}
+
+impl Program {
+    /// Takes over the settings.
+    pub(super) fn new(settings: &Settings) -> Self {
+        let mut environment: Vec<(OsString, OsString)> = Vec::new();
+        let mut set = |name: &str, value: &str| environment.push((name.into(), value.into()));
+        set("LC_ALL", "C");
+        set("LANGUAGE", "");
+        set("GIT_LITERAL_PATHSPECS", "1");
+        set("GIT_NO_REPLACE_OBJECTS", "1");
+        set("GIT_OPTIONAL_LOCKS", "0");
+        if settings.prompt == Prompt::Never {
+            set("GIT_TERMINAL_PROMPT", "0");
+            set("GCM_INTERACTIVE", "never");
+            set("SSH_ASKPASS_REQUIRE", "never");
+        }
+        if std::env::var_os("GIT_ALLOW_PROTOCOL").is_none() {
+            set(
+                "GIT_ALLOW_PROTOCOL",
+                match settings.protocols {
+                    Protocols::WithLocal => "https:ssh:file",
+                    Protocols::NetworkOnly => "https:ssh",
+                },
+            );
+        }
+        environment.extend(settings.environment.iter().cloned());
+        Self {
+            environment,
+            place: None,
+        }
+    }
+
+    /// Fixes the repository: where to run, and its Git directory.
+    pub(super) fn at(mut self, root: PathBuf, git_dir: PathBuf) -> Self {
+        self.place = Some((root, git_dir));
+        self
+    }
+
+    /// Begins a command in the repository.
+    pub(super) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = self.bare_command();
+        if let Some((root, git_dir)) = &self.place {
+            command.current_dir(root).env("GIT_DIR", git_dir);
+        }
+        command.args(arguments);
+        command
+    }
+
+    /// Begins a command in another directory, which finds its repository by itself.
+    pub(super) fn command_in<S: AsRef<OsStr>>(&self, directory: &Path, arguments: &[S]) -> Command {
+        let mut command = self.bare_command();
+        command.arg("-C").arg(directory).args(arguments);
+        command
+    }
+
+    fn bare_command(&self) -> Command {
+        let mut command = Command::new("git");
+        for name in MISLEADING {
+            command.env_remove(name);
+        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        for setting in CONFIGURATION {
+            command.arg("-c").arg(setting);
+        }
+        command
+    }
+
+    /// Runs a command without input.
+    pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Result<Output, PortError> {
+        finish(self.command(arguments), &[])
+    }
+
+    /// Runs a command that must succeed and gives what it printed; `what` is the operation for the message.
+    pub(super) fn ask<S: AsRef<OsStr>>(&self, what: &str, arguments: &[S]) -> Result<Vec<u8>, PortError> {
+        finish(self.command(arguments), &[])?.or_fail(what)
+    }
+}
+
+impl Output {
+    /// Gives what was printed, or the failure.
+    pub(super) fn or_fail(self, what: &str) -> Result<Vec<u8>, PortError> {
+        if self.success {
+            Ok(self.stdout)
+        } else {
+            Err(failure(what, &self.stderr))
+        }
+    }
+}
+
+/// Runs a command to its end, giving it the input.
+pub(super) fn finish(mut command: Command, input: &[u8]) -> Result<Output, PortError> {
+    let mut child = start(
+        command
+            .stdin(if input.is_empty() {
+                Stdio::null()
+            } else {
+                Stdio::piped()
+            })
+            .stderr(Stdio::piped()),
+    )?;
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        if let Some(mut stdin) = stdin {
+            // A command that stops reading says why by its exit code.
+            scope.spawn(move || drop(stdin.write_all(input)));
+        }
+        child.wait_with_output()
+    })
+    .map_err(|error| PortError::new(PortErrorKind::Other, "`git` could not be waited for").because(error))?;
+    Ok(Output {
+        success: output.status.success(),
+        stdout: output.stdout,
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+/// Starts a command whose output is read.
+pub(super) fn start(command: &mut Command) -> Result<Child, PortError> {
+    command.stdout(Stdio::piped()).spawn().map_err(|error| {
+        let lost = PortError::new(PortErrorKind::Other, "`git` could not be started");
+        let remedy = if error.kind() == io::ErrorKind::NotFound {
+            "install git 2.31 or later, and see that the repository's directory still exists"
+        } else {
+            "see that the `git` program can be run"
+        };
+        lost.hint(remedy).because(error)
+    })
+}
+
+/// Turns a complaint of Git into an error: its kind and remedy by the text, the text itself as the cause.
+pub(super) fn failure(what: &str, stderr: &str) -> PortError {
+    let says = |needles: &[&str]| needles.iter().any(|needle| stderr.contains(needle));
+    let (kind, remedy) = if says(&["auto-detection is disabled", "tell me who you are", "empty ident name"]) {
+        (
+            PortErrorKind::Other,
+            "tell git who you are: `git config --global user.name \"Your Name\"` and \
+             `git config --global user.email you@example.org`",
+        )
+    } else if says(&[
+        "failed to sign",
+        "gpg.ssh.defaultKeyCommand",
+        "user.signingkey",
+        "signing failed",
+    ]) {
+        (
+            PortErrorKind::Other,
+            "see that the key of `user.signingKey` can be used without a terminal, or turn `commit.gpgSign` off",
+        )
+    } else if says(&["dubious ownership"]) {
+        (
+            PortErrorKind::Forbidden,
+            "if you trust the repository, run the `git config --global --add safe.directory` command above",
+        )
+    } else if says(&["transport '"]) && says(&["not allowed"]) {
+        (
+            PortErrorKind::Forbidden,
+            "use an https or ssh URL, or set GIT_ALLOW_PROTOCOL if you trust this one",
+        )
+    } else if says(&[
+        "could not read Username",
+        "could not read Password",
+        "terminal prompts disabled",
+    ]) {
+        (
+            PortErrorKind::Forbidden,
+            "set up a credential helper or an SSH key for this host, or run from a terminal",
+        )
+    } else if says(&[
+        "Permission denied (",
+        "Authentication failed",
+        "Host key verification failed",
+        "error: 403",
+    ]) {
+        (
+            PortErrorKind::Forbidden,
+            "see that `git fetch` and `git push` work for this remote",
+        )
+    } else if says(&["protected branch", "hook declined", "pre-receive", "denied"]) && !says(&["Permission denied"]) {
+        (
+            PortErrorKind::Forbidden,
+            "ask for the right to push this branch, or see the rules of the remote",
+        )
+    } else if says(&[
+        "ermission denied",
+        "insufficient permission",
+        "Read-only file system",
+        "not permitted",
+    ]) {
+        (
+            PortErrorKind::Forbidden,
+            "see who owns the repository's files, and run as a user who may write them",
+        )
+    } else if says(&[".lock': File exists"]) {
+        (
+            PortErrorKind::Other,
+            "another git process is at work, or was killed: wait for it, or remove the named lock file",
+        )
+    } else if says(&["No space left", "Disk quota exceeded"]) {
+        (PortErrorKind::Other, "make room on the disk, then run this again")
+    } else if says(&[
+        "is corrupt",
+        "bad object",
+        "unable to read tree",
+        "missing blob",
+        "inflate",
+        "bad tree",
+    ]) {
+        (
+            PortErrorKind::Corrupt,
+            "run `git fsck` in the repository, or clone it anew",
+        )
+    } else if says(&[
+        "Could not resolve host",
+        "unable to access",
+        "Could not read from remote",
+        "timed out",
+    ]) {
+        (
+            PortErrorKind::Other,
+            "see that the remote can be reached: `git ls-remote` with its name or URL",
+        )
+    } else {
+        (PortErrorKind::Other, "")
+    };
+    let error = PortError::new(kind, what).because(without_credentials(stderr.trim()));
+    if remedy.is_empty() { error } else { error.hint(remedy) }
+}
+
+/// Takes user names and passwords out of the URLs in a text.
+pub(super) fn without_credentials(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let end = after
+            .find(|c: char| c == '/' || c.is_whitespace() || c == '\'' || c == '"')
+            .unwrap_or(after.len());
+        let host = after[..end].rfind('@').map_or(0, |at| at + 1);
+        rest = &after[host..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_of_urls_are_left_out_of_messages() {
+        let text = "fatal: unable to access 'https://me:s3cret@host/x.git/' and ssh://git@host:22/y https://host/z@1";
+        assert_eq!(
+            without_credentials(text),
+            "fatal: unable to access 'https://host/x.git/' and ssh://host:22/y https://host/z@1"
+        );
+        assert_eq!(without_credentials("https://token@host"), "https://host");
+        assert_eq!(without_credentials("plain"), "plain");
+    }
+
+    #[test]
+    fn failures_are_told_apart_by_their_text() {
+        let kind = |text: &str| failure("x", text).kind;
+        assert_eq!(kind("fatal: transport 'ext' not allowed"), PortErrorKind::Forbidden);
+        assert_eq!(
+            kind("error: insufficient permission for adding an object"),
+            PortErrorKind::Forbidden
+        );
+        assert_eq!(kind("fatal: loose object 1 is corrupt"), PortErrorKind::Corrupt);
+        assert!(
+            failure("x", "Author identity unknown\n*** Please tell me who you are.")
+                .remedy
+                .is_some_and(|remedy| remedy.contains("user.email"))
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! Writes blobs, trees and commits into the object database.
+//!
+//! In: a parent commit, changes by path, a message. Out: the id of a commit that nothing points to yet. Knows no
+//! references.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use refit_engine::ports::{Change, CommitId, PortError, PortErrorKind};
+use refit_manifest::Entry;
+
+use super::Git;
+use super::names::check_path;
+use super::objects::Item;
+use super::program::{self, failure};
+
+/// The wanted changes below one directory, by name.
+#[derive(Default)]
+struct Node {
+    /// What is wanted of this path itself: an entry, or its removal.
+    own: Option<Wanted>,
+    below: BTreeMap<Vec<u8>, Node>,
+}
+
+/// What is wanted of one path.
+#[derive(Clone)]
+enum Wanted {
+    Removed,
+    Written { mode: &'static str, id: String },
+}
+
+impl Git {
+    /// Writes a commit with one parent.
+    pub(super) fn write_commit(
+        &self,
+        parent: &CommitId,
+        changes: &[Change],
+        message: &str,
+    ) -> Result<CommitId, PortError> {
+        self.check_commit(parent)?;
+        for change in changes {
+            check_path(change.path.as_str())?;
+        }
+        let root = self.wanted(changes)?;
+        let mut trees = Trees::start(self)?;
+        let base = self.tree(&format!("{parent}^{{tree}}"))?;
+        let items = trees.edit(base, &root, "")?;
+        let tree = trees.write(&items)?;
+        trees.end()?;
+        self.commit_tree(&tree, parent, message)
+    }
+
+    fn commit_tree(&self, tree: &str, parent: &CommitId, message: &str) -> Result<CommitId, PortError> {
+        // An identity made up from the host's name would be wrong in a shared history.
+        let mut arguments = vec!["-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", &parent.0];
+        if self.config.is_on("commit.gpgsign") {
+            arguments.push("-S");
+        }
+        let what = format!("could not write a commit to {}", self.location);
+        let output = program::finish(self.program.command(&arguments), message.as_bytes())?.or_fail(&what)?;
+        Ok(CommitId(String::from_utf8_lossy(&output).trim().into()))
+    }
+
+    /// Writes the contents of the changes and arranges them by directory.
+    fn wanted(&self, changes: &[Change]) -> Result<Node, PortError> {
+        let contents: Vec<&[u8]> = changes
+            .iter()
+            .filter_map(|change| content(change.entry.as_ref()))
+            .collect();
+        let mut ids = self.write_blobs(&contents)?.into_iter();
+        let mut root = Node::default();
+        for change in changes {
+            let wanted = match &change.entry {
+                None => Wanted::Removed,
+                Some(entry) => Wanted::Written {
+                    mode: mode(entry),
+                    id: ids.next().unwrap_or_default(),
+                },
+            };
+            let mut node = &mut root;
+            for part in change.path.as_str().split('/') {
+                node = node.below.entry(part.as_bytes().to_vec()).or_default();
+            }
+            node.own = Some(wanted);
+        }
+        Ok(root)
+    }
+
+    /// Writes one blob.
+    pub(super) fn write_blob(&self, bytes: &[u8]) -> Result<String, PortError> {
+        let ids = self.write_blobs(&[bytes])?;
+        ids.into_iter().next().ok_or_else(|| self.unwritten(""))
+    }
+
+    /// Writes blobs in one go, byte for byte, and gives their ids in the same order.
+    fn write_blobs(&self, contents: &[&[u8]]) -> Result<Vec<String>, PortError> {
+        if contents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut stream = Vec::new();
+        for (number, bytes) in contents.iter().enumerate() {
+            let mark = number + 1;
+            stream.extend_from_slice(format!("blob\nmark :{mark}\ndata {}\n", bytes.len()).as_bytes());
+            stream.extend_from_slice(bytes);
+            stream.extend_from_slice(format!("\nget-mark :{mark}\n").as_bytes());
+        }
+        stream.extend_from_slice(b"done\n");
+        let command = self.program.command(&["fast-import", "--quiet", "--done"]);
+        let output = program::finish(command, &stream)?;
+        let what = format!("could not write files into the object database of {}", self.location);
+        let answer = output.or_fail(&what)?;
+        let ids: Vec<String> = String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect();
+        if ids.len() == contents.len() {
+            Ok(ids)
+        } else {
+            Err(self.unwritten(""))
+        }
+    }
+
+    fn unwritten(&self, stderr: &str) -> PortError {
+        failure(&format!("could not write objects to {}", self.location), stderr)
+    }
+}
+
+fn content(entry: Option<&Entry>) -> Option<&[u8]> {
+    match entry? {
+        Entry::File { bytes, .. } => Some(bytes),
+        Entry::Link(target) => Some(target.as_bytes()),
+    }
+}
+
+fn mode(entry: &Entry) -> &'static str {
+    match entry {
+        Entry::File { executable: false, .. } => "100644",
+        Entry::File { executable: true, .. } => "100755",
+        Entry::Link(_) => "120000",
+    }
+}
+
+/// A running `git mktree --batch`.
+struct Trees<'a> {
+    git: &'a Git,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl<'a> Trees<'a> {
+    fn start(git: &'a Git) -> Result<Self, PortError> {
+        // Neighbours may be missing in a partial clone; their ids come from the parent's trees.
+        let mut command = git.program.command(&["mktree", "--batch", "-z", "--missing"]);
+        let mut child = program::start(command.stdin(Stdio::piped()).stderr(Stdio::piped()))?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(stdin), Some(stdout)) => Ok(Self {
+                git,
+                child,
+                stdin: Some(stdin),
+                stdout: BufReader::new(stdout),
+            }),
+            _ => Err(git.unwritten("`git mktree` gave no way to talk to it")),
+        }
+    }
+
+    /// Applies changes to the entries of a directory; directories that become empty are left out.
+    fn edit(&mut self, items: Vec<Item>, node: &Node, directory: &str) -> Result<Vec<Item>, PortError> {
+        let mut by_name: BTreeMap<Vec<u8>, Item> = items.into_iter().map(|item| (item.name.clone(), item)).collect();
+        for (name, node) in &node.below {
+            let path = format!("{directory}{}", String::from_utf8_lossy(name));
+            let present = by_name.remove(name);
+            if let Some(item) = self.change(present, node, name, &path)? {
+                by_name.insert(name.clone(), item);
+            }
+        }
+        Ok(by_name.into_values().collect())
+    }
+
+    /// Gives what stands at one name afterwards.
+    fn change(
+        &mut self,
+        present: Option<Item>,
+        node: &Node,
+        name: &[u8],
+        path: &str,
+    ) -> Result<Option<Item>, PortError> {
+        let item = |mode: &str, id: String| Item {
+            mode: mode.to_owned(),
+            name: name.to_vec(),
+            id,
+        };
+        let was_tree = present.as_ref().is_some_and(Item::is_tree);
+        let below = match &present {
+            Some(tree) if was_tree => self.git.tree(&tree.id)?,
+            _ => Vec::new(),
+        };
+        let below = self.edit(below, node, &format!("{path}/"))?;
+        match &node.own {
+            Some(Wanted::Written { .. }) if !below.is_empty() => Err(in_the_way(path, "a directory")),
+            Some(Wanted::Removed) if was_tree && !below.is_empty() => Err(in_the_way(path, "a directory")),
+            None if !was_tree && present.is_some() && !below.is_empty() => Err(in_the_way(path, "not a directory")),
+            _ if !below.is_empty() => Ok(Some(item("40000", self.write(&below)?))),
+            Some(Wanted::Written { mode, id }) => Ok(Some(item(mode, id.clone()))),
+            Some(Wanted::Removed) => Ok(None),
+            None => Ok(present.filter(|_| !was_tree)),
+        }
+    }
+
+    /// Writes one tree and gives its id.
+    fn write(&mut self, items: &[Item]) -> Result<String, PortError> {
+        let mut input = Vec::new();
+        for item in items {
+            let kind = match item.mode.as_str() {
+                "40000" => "tree",
+                "160000" => "commit",
+                _ => "blob",
+            };
+            input.extend_from_slice(format!("{} {kind} {}\t", item.mode, item.id).as_bytes());
+            input.extend_from_slice(&item.name);
+            input.push(0);
+        }
+        input.push(0);
+        let sent = match &mut self.stdin {
+            Some(stdin) => stdin.write_all(&input).and_then(|()| stdin.flush()),
+            None => Ok(()),
+        };
+        let mut id = String::new();
+        let answered = sent.and_then(|()| self.stdout.read_line(&mut id));
+        match answered {
+            Ok(length) if length > 1 => Ok(id.trim_end().to_owned()),
+            _ => Err(self.complaint()),
+        }
+    }
+
+    /// Ends the process and says why it failed.
+    fn complaint(&mut self) -> PortError {
+        drop(self.stdin.take());
+        let mut text = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            drop(std::io::Read::read_to_string(&mut stderr, &mut text));
+        }
+        self.git.unwritten(&text)
+    }
+
+    fn end(mut self) -> Result<(), PortError> {
+        drop(self.stdin.take());
+        match self.child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err(self.complaint()),
+        }
+    }
+}
+
+impl Drop for Trees<'_> {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        drop(self.child.wait());
+    }
+}
+
+fn in_the_way(path: &str, what: &str) -> PortError {
+    PortError::new(
+        PortErrorKind::Other,
+        format!("`{path}` cannot be changed: it is {what} in the repository"),
+    )
+    .hint("move what is there, commit that, then run this again")
+}
