@@ -5,7 +5,7 @@
 //! A script is lines: `% text` is a comment; `$ command` is run by bash, `> text` continues it; what follows is the
 //! expected output of both streams; `? N` after it states an exit code other than 0. An output line that could be
 //! taken for one of these is written with a backslash before it; output without a final newline ends in `\-`. All
-//! commands of a script share one fresh folder and the working directory; `$SETUP` is the folder `setup` beside the
+//! commands of a script share one fresh folder, the working directory, exported variables and functions; `$SETUP` is the folder `setup` beside the
 //! scripts, for files that several scripts source. The folder shows as `$WORK`. `UPDATE_SCRIPTS=1` writes what was
 //! printed into the scripts; `SCRIPT=name` runs only scripts whose name contains `name`.
 
@@ -16,11 +16,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Where the scripts, the program and the replacements are.
+/// What stands before each command: directory, exported variables and functions are carried to the next one.
+const KEEP: &str = "[ ! -e \"$HERE.sh\" ] || . \"$HERE.sh\"\n\
+    trap '{ pwd >\"$HERE\"; export -p; declare -f; } >\"$HERE.sh\"' EXIT";
+
+/// The program to test and what its scripts need to know.
 #[derive(Clone, Debug)]
 pub struct Runner {
     program: PathBuf,
-    replacements: Vec<(String, String)>,
+    variables: Vec<(&'static str, String)>,
 }
 
 /// One command with what it should print.
@@ -41,14 +45,14 @@ impl Runner {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
-            replacements: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
-    /// Shows a text that differs between machines as another.
+    /// Sets a variable for all commands, and shows its value as `$NAME`, since it differs between machines.
     #[must_use]
-    pub fn replace(mut self, unstable: impl Into<String>, shown: impl Into<String>) -> Self {
-        self.replacements.push((unstable.into(), shown.into()));
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.variables.push((name, value.into()));
         self
     }
 
@@ -131,7 +135,7 @@ impl Runner {
         let file = File::create(&output)?;
         let here = place.join("here");
         let directory = fs::read_to_string(&here).unwrap_or_else(|_| place.join("work").display().to_string());
-        let line = format!("trap 'pwd >\"$HERE\"' EXIT\n{command}\n");
+        let line = format!("{KEEP}\n{command}\n");
         let mut bash = Command::new("bash");
         bash.arg("-c").arg(line).current_dir(directory.trim_end()).env_clear();
         bash.envs(self.environment(place, setup)).env("HERE", &here);
@@ -164,6 +168,7 @@ impl Runner {
             ("TERM", "dumb"),
         ];
         let mut all: Vec<(&'static str, String)> = fixed.map(|(key, value)| (key, value.to_owned())).into();
+        all.extend(self.variables.iter().cloned());
         all.push(("PATH", path));
         all.push(("HOME", home.clone()));
         all.push(("XDG_CONFIG_HOME", format!("{home}/.config")));
@@ -177,8 +182,8 @@ impl Runner {
         let mut text = output.replace(&place.join("work").display().to_string(), "$WORK");
         text = text.replace(&place.join("home").display().to_string(), "$HOME");
         text = text.replace(&setup.display().to_string(), "$SETUP");
-        for (unstable, shown) in &self.replacements {
-            text = text.replace(unstable, shown);
+        for (name, value) in &self.variables {
+            text = text.replace(value, &format!("${name}"));
         }
         text
     }
@@ -311,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_script_that_tells_the_truth_passes() {
-        let text = "% both streams, in order\n$ echo one; echo two >&2; mkdir a; cd a\none\ntwo\n\n$ pwd; printf '%% x\\n\\nend'; exit 3\n$WORK/a\n\\% x\n\nend\n\\-\n? 3\n";
+        let text = "% both streams, in order\n$ echo one; echo two >&2; mkdir a; cd a; b() { pwd; }\none\ntwo\n\n$ b; printf '%% x\\n\\nend'; exit 3\n$WORK/a\n\\% x\n\nend\n\\-\n? 3\n";
         assert_eq!(run(text), "");
     }
 

@@ -4,9 +4,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completion, merge};
+use crate::commands::{completion, look, merge, request, upgrade};
 
 /// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
 #[derive(Debug, Parser)]
@@ -45,15 +46,17 @@ pub(crate) struct Global {
     /// The branch to change [default: that of the remote's HEAD, else the branch of HEAD].
     #[arg(long, global = true, value_name = "BRANCH", help_heading = "Global options")]
     pub(crate) base: Option<String>,
-    /// The cluster to work on, by name or path, where the repository has several.
+    /// The cluster to work on, by name or path, where the repository has several; repeatable.
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
-    pub(crate) cluster: Option<String>,
+    pub(crate) cluster: Vec<String>,
     /// The folder with the contents of releases, `DIR/<platform>/<version>/...`.
     #[arg(
         long,
         global = true,
         value_name = "DIR",
         env = "REFIT_CATALOG",
+        hide_env_values = true,
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
         help_heading = "Global options"
     )]
     pub(crate) catalog: Option<PathBuf>,
@@ -82,6 +85,16 @@ pub(crate) enum Format {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Status(look::Status),
+    Inventory(look::Inventory),
+    Plan(upgrade::Plan),
+    Check(look::Check),
+    Upgrade(upgrade::Upgrade),
+    Resolve(upgrade::Resolve),
+    Diff(look::Diff),
+    Resume(upgrade::Resume),
+    #[command(subcommand)]
+    Request(request::Action),
     Merge(merge::Options),
     Completion(completion::Options),
     /// Print the version of this program.

@@ -5,9 +5,12 @@
 mod args;
 mod commands;
 mod disk;
+#[cfg(test)]
+mod docs;
 mod failure;
 mod output;
 mod view;
+mod wiring;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

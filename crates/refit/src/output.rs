@@ -18,8 +18,10 @@ pub(crate) struct Answer {
     pub(crate) exit: Exit,
     /// The text (or bytes) for stdout.
     pub(crate) data: Vec<u8>,
-    /// The text for stderr.
+    /// The text for stderr, beside `data`.
     pub(crate) notes: String,
+    /// What is missing before the program could go on; for stderr, also beside JSON.
+    pub(crate) complaint: Option<Failure>,
     /// The object for programs, which takes the place of text and notes.
     pub(crate) json: Value,
 }
@@ -33,6 +35,7 @@ impl Answer {
             exit: report.exit,
             data: data.into(),
             notes: String::new(),
+            complaint: None,
             json,
         })
     }
@@ -47,8 +50,8 @@ impl Answer {
 /// Writes an answer or a failure to the streams and tells how the program ends.
 pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
     let (exit, data, notes) = match (result, format) {
-        (Ok(answer), Format::Text) => (answer.exit, answer.data, answer.notes),
-        (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), String::new()),
+        (Ok(answer), Format::Text) => (answer.exit, answer.data, answer.notes + &complaint(answer.complaint)),
+        (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), complaint(answer.complaint)),
         (Err(failure), Format::Text) => (failure.exit, Vec::new(), failure.text()),
         (Err(failure), Format::Json) => (failure.exit, pretty(&failure.json()), failure.text()),
     };
@@ -61,6 +64,10 @@ pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
             Exit::Error
         }
     }
+}
+
+fn complaint(failure: Option<Failure>) -> String {
+    failure.map(|failure| failure.text()).unwrap_or_default()
 }
 
 /// Writes lines for people to stderr; there is nobody to tell when that fails.

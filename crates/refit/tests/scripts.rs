@@ -6,8 +6,9 @@ use refit_testkit::script::Runner;
 
 #[test]
 fn every_script_prints_what_it_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
-    let runner = Runner::new(env!("CARGO_BIN_EXE_refit"));
-    let differences = runner.run_all(&folder).unwrap();
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let examples = here.join("../../examples").canonicalize().unwrap();
+    let runner = Runner::new(env!("CARGO_BIN_EXE_refit")).with("EXAMPLES", examples.display().to_string());
+    let differences = runner.run_all(&here.join("tests/scripts")).unwrap();
     assert!(differences.is_empty(), "{differences}");
 }

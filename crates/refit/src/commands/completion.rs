@@ -9,7 +9,7 @@ use refit_core::report::{Report, State};
 use crate::args::Cli;
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::view::Script;
+use crate::view::Completion;
 
 /// Print the completion script of a shell.
 #[derive(Args, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<Answer, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "refit", &mut script);
-    let body = Script {
+    let body = Completion {
         script: String::from_utf8_lossy(&script).into_owned(),
     };
     Answer::new(

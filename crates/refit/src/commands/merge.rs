@@ -211,7 +211,7 @@ fn report(found: &[Decision]) -> Result<Answer, Failure> {
         _ => Vec::new(),
     };
     let body = Merge {
-        decisions: found.iter().map(decisions::line).collect(),
+        decisions: found.iter().map(decisions::describe).collect(),
     };
     let report = Report::new(state, decisions::sum(found), next, body);
     Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found) + &format!("merged: {}\n", report.message)))

@@ -3,8 +3,12 @@
 //! In: the options of one command. Out: an [`Answer`]. Knows nothing of streams.
 
 pub(crate) mod completion;
+pub(crate) mod look;
 pub(crate) mod merge;
+pub(crate) mod request;
 pub(crate) mod schemas;
+pub(crate) mod selection;
+pub(crate) mod upgrade;
 
 use refit_core::report::{Report, State};
 
@@ -17,6 +21,15 @@ use crate::view::Version;
 pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
     let global = &cli.global;
     match cli.command {
+        Command::Status(_) => look::status(global),
+        Command::Inventory(_) => look::inventory(global),
+        Command::Plan(options) => upgrade::plan(&options, global),
+        Command::Check(options) => look::check(&options, global),
+        Command::Upgrade(options) => upgrade::upgrade(&options, global),
+        Command::Resolve(options) => upgrade::resolve(&options, global),
+        Command::Diff(options) => look::diff(&options, global),
+        Command::Resume(options) => upgrade::resume(&options, global),
+        Command::Request(action) => request::run(&action, global),
         Command::Merge(options) => merge::run(&options, global),
         Command::Completion(options) => completion::run(&options),
         Command::Version => version(),

@@ -4,8 +4,10 @@
 
 use std::fmt::Write as _;
 
-use refit_core::report::{DecisionLine, State};
+use refit_core::report::{DecisionLine, Decisions, Report, State};
 use refit_manifest::{Answer, Decision, Outcome};
+
+use crate::view::lines::{self, entry, line};
 
 /// Chooses the state: blocked before conflict before done.
 pub(crate) fn state(decisions: &[Decision]) -> State {
@@ -35,7 +37,7 @@ pub(crate) fn sum(decisions: &[Decision]) -> String {
 }
 
 /// Renders a decision for programs.
-pub(crate) fn line(decision: &Decision) -> DecisionLine {
+pub(crate) fn describe(decision: &Decision) -> DecisionLine {
     DecisionLine {
         id: decision.id.0.clone(),
         path: decision.path.to_string(),
@@ -59,4 +61,39 @@ fn answer(answer: &Answer) -> String {
         Answer::Theirs => "theirs".into(),
         Answer::Value(value) => format!("value: {value}"),
     }
+}
+
+/// Renders `refit resolve`.
+pub(crate) fn resolve(report: &Report<Decisions>) -> String {
+    let mut text = lines::head(report);
+    if let Some(request) = &report.body.request {
+        entry(&mut text, "request", &lines::request(request));
+    }
+    list(&mut text, &report.body.decisions);
+    lines::next(&mut text, &report.next, "");
+    text
+}
+
+/// Appends decisions; open ones with the command that takes them.
+pub(crate) fn list(text: &mut String, decisions: &[DecisionLine]) {
+    for decision in decisions {
+        let message = decision.message.trim_end().replace('\n', "\n  ");
+        let word = if decision.open { "decision" } else { &decision.outcome };
+        line!(text, "{word} {}: {message}", decision.id);
+        if let Some(answer) = &decision.answer {
+            line!(text, "  answered: {answer}");
+        } else if decision.open {
+            line!(
+                text,
+                "  ours: {}, theirs: {}",
+                short(&decision.ours),
+                short(&decision.theirs)
+            );
+            line!(text, "  take it with `refit resolve {} ours|theirs|VALUE`", decision.id);
+        }
+    }
+}
+
+fn short(value: &Option<String>) -> String {
+    lines::short(value.as_ref())
 }

@@ -3,6 +3,10 @@
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
 pub(crate) mod decisions;
+pub(crate) mod lines;
+pub(crate) mod plan;
+pub(crate) mod requests;
+pub(crate) mod status;
 
 use refit_core::report::{Body, DecisionLine};
 use serde::Serialize;
@@ -26,7 +30,7 @@ pub(crate) struct Version {
 /// What `completion` answers.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Script {
+pub(crate) struct Completion {
     /// The completion script.
     pub(crate) script: String,
 }
@@ -37,6 +41,6 @@ impl Body for Merge {
 impl Body for Version {
     const KIND: &'static str = "Version";
 }
-impl Body for Script {
+impl Body for Completion {
     const KIND: &'static str = "Completion";
 }

@@ -1,0 +1,99 @@
+//! `refit status`, `refit inventory`, `refit check`, `refit diff`: they look and change nothing.
+//!
+//! In: options. Out: the engine's report, rendered.
+
+use clap::Args;
+
+use crate::args::Global;
+use crate::commands::selection::{self, Consent, Selection};
+use crate::failure::Failure;
+use crate::output::Answer;
+use crate::view;
+use crate::wiring::Edges;
+
+/// Tell what is installed and available, which requests are open, and what comes next.
+///
+/// Looks at the repository alone and changes nothing; ends with 0 whenever it could answer.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit status
+  refit status --repo ../fleet --cluster staging
+  refit status -o json | jq -r '.clusters[].installed'")]
+pub(crate) struct Status;
+
+/// List what is there, where it is configured, and what the user changed.
+///
+/// Shows per cluster the evidence for the version, the options that the manifest was generated with, its components and
+/// files, every edit against what the generator wrote, and the patches that apply.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit inventory
+  refit inventory -o json | jq '.clusters[].changes'")]
+pub(crate) struct Inventory;
+
+/// Give the findings of an upgrade alone.
+///
+/// Ends with 3 when one of them blocks the upgrade.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit check
+  refit check flux@v2.6.4
+  refit check --accept OtherUpdater:renovate.json")]
+pub(crate) struct Check {
+    #[command(flatten)]
+    selection: Selection,
+}
+
+/// Show before and after of a request, or of the plan where none is open.
+///
+/// Prints a unified diff and nothing else to stdout.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit diff
+  refit diff 3
+  refit diff | less")]
+pub(crate) struct Diff {
+    /// The number of the request [default: the only open one].
+    request: Option<u64>,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// Runs `refit status`.
+pub(crate) fn status(global: &Global) -> Result<Answer, Failure> {
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::status(ports, &selection::ask(global)))?;
+    Answer::new(&report, view::status::status(&report))
+}
+
+/// Runs `refit inventory`.
+pub(crate) fn inventory(global: &Global) -> Result<Answer, Failure> {
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::inventory(ports, &selection::ask(global)))?;
+    Answer::new(&report, view::status::inventory(&report))
+}
+
+/// Runs `refit check`.
+pub(crate) fn check(options: &Check, global: &Global) -> Result<Answer, Failure> {
+    let ask = options.selection.ask(global)?;
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::check(ports, &ask))?;
+    Answer::new(&report, view::plan::check(&report))
+}
+
+/// Runs `refit diff`.
+pub(crate) fn diff(options: &Diff, global: &Global) -> Result<Answer, Failure> {
+    let ask = options.consent.ask(global)?;
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::diff(ports, &ask, options.request))?;
+    let mut notes = String::new();
+    if report.body.files.is_empty() {
+        notes = view::lines::head(&report);
+    }
+    view::lines::next(&mut notes, &report.next, "");
+    Ok(Answer::new(&report, view::requests::diff(&report))?.with_notes(notes))
+}

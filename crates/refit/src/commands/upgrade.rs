@@ -1,0 +1,243 @@
+//! `refit plan`, `refit upgrade`, `refit resolve`, `refit resume`: the way of one upgrade.
+//!
+//! In: options, and a person at a terminal. Out: the engine's report, rendered. Asks before anything is written.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use refit_core::report::{Exit, Plan as PlanBody, Report, State};
+use refit_engine::{Commits, Others, Prepared};
+use refit_manifest::{Answer as Choice, DecisionId, Entry};
+
+use crate::args::Global;
+use crate::commands::selection::{Consent, Selection};
+use crate::disk;
+use crate::failure::Failure;
+use crate::output::{self, Answer};
+use crate::view;
+use crate::wiring::Edges;
+
+/// Plan an upgrade: route, findings, decisions, files and requests; changes nothing.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit plan
+  refit plan flux@v2.6.4
+  refit plan --patch
+  refit plan --out plan.json && refit upgrade --plan plan.json
+  refit plan --exit-code    # 6 when an upgrade would change something")]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    selection: Selection,
+    /// Save the plan as JSON, for `refit upgrade --plan FILE`.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// End with 6 when the upgrade would change something.
+    #[arg(long)]
+    exit_code: bool,
+}
+
+/// Carry out an upgrade: write a branch and open a change request that keeps every edit of the user.
+///
+/// Shows the plan and asks first; without a terminal it needs --yes. The target branch itself is not touched before the
+/// request is merged. Where an earlier run was cut, the same call goes on.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit upgrade
+  refit upgrade flux@v2.6.4 --yes
+  refit upgrade --patch --yes
+  refit upgrade --plan plan.json
+  refit upgrade --accept OtherUpdater:renovate.json")]
+pub(crate) struct Upgrade {
+    #[command(flatten)]
+    selection: Selection,
+    /// Carry out a saved plan; refused when reality has moved since.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// Close an open request for another target first.
+    #[arg(long)]
+    supersede: bool,
+}
+
+/// List the decisions of an upgrade, or take one.
+///
+/// Without ID it lists them, open ones first. ANSWER is `ours` (keep what the file has), `theirs` (take what the new
+/// version has), or the value to write. A decision can be taken again while the request is open.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit resolve
+  refit resolve 3fa9c2 ours
+  refit resolve 3fa9c2 registry.example.org/source-controller:v1.6.2
+  refit resolve 3fa9c2 --value ours    # the text `ours` itself")]
+pub(crate) struct Resolve {
+    /// The decision.
+    id: Option<String>,
+    /// `ours`, `theirs` or the value to write.
+    #[arg(requires = "id", conflicts_with = "value")]
+    answer: Option<String>,
+    /// The value to write, where it could be taken for another word.
+    #[arg(long, requires = "id")]
+    value: Option<String>,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// Go on with the upgrade under way.
+///
+/// Computes the request anew where the target branch moved, and opens what can be opened. Commits that people added to the
+/// request's branch are never overwritten: say what becomes of them.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  refit resume
+  refit resume --keep-commits
+  refit resume --discard-commits")]
+pub(crate) struct Resume {
+    /// Keep the commits of people as part of the request.
+    #[arg(long, conflicts_with = "discard_commits")]
+    keep_commits: bool,
+    /// Drop the commits of people.
+    #[arg(long)]
+    discard_commits: bool,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+/// Runs `refit plan`.
+pub(crate) fn plan(options: &Plan, global: &Global) -> Result<Answer, Failure> {
+    let ask = options.selection.ask(global)?;
+    let edges = Edges::open(global)?;
+    let prepared = edges.run(|ports| refit_engine::plan(ports, &ask))?;
+    let report = prepared.report();
+    let mut answer = show(report)?;
+    if let Some(path) = &options.out {
+        disk::write_file(path, &Entry::file(output::pretty(&answer.json)))?;
+    }
+    if options.exit_code && would_change(report.state) {
+        answer.exit = Exit::Waiting;
+    }
+    Ok(answer)
+}
+
+/// Runs `refit upgrade`.
+pub(crate) fn upgrade(options: &Upgrade, global: &Global) -> Result<Answer, Failure> {
+    if options.plan.is_some() && options.selection.names_target() {
+        return Err(
+            Failure::usage("a saved plan names its target already").hint("leave out `PLATFORM@VERSION` and `--patch`")
+        );
+    }
+    let ask = options.selection.ask(global)?;
+    let saved = options.plan.as_deref().map(read_plan).transpose()?;
+    let edges = Edges::open(global)?;
+    let prepared = edges.run(|ports| match &saved {
+        Some(saved) => refit_engine::plan_saved(ports, &ask, saved),
+        None => refit_engine::plan(ports, &ask),
+    })?;
+    if !would_change(prepared.report().state) {
+        return show(prepared.report());
+    }
+    if !options.yes
+        && let Some(unconfirmed) = confirm(&prepared)?
+    {
+        return Ok(unconfirmed);
+    }
+    let others = if options.supersede {
+        Others::Supersede
+    } else {
+        Others::Stop
+    };
+    let report = edges.run(|ports| refit_engine::carry_out(ports, &prepared, others))?;
+    Answer::new(&report, view::plan::upgrade(&report))
+}
+
+/// Runs `refit resolve`.
+pub(crate) fn resolve(options: &Resolve, global: &Global) -> Result<Answer, Failure> {
+    let ask = options.consent.ask(global)?;
+    let answer = choice(options)?;
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::resolve(ports, &ask, answer))?;
+    Answer::new(&report, view::decisions::resolve(&report))
+}
+
+/// Runs `refit resume`.
+pub(crate) fn resume(options: &Resume, global: &Global) -> Result<Answer, Failure> {
+    let ask = options.consent.ask(global)?;
+    let commits = match (options.keep_commits, options.discard_commits) {
+        (true, _) => Commits::Keep,
+        (_, true) => Commits::Discard,
+        _ => Commits::Stop,
+    };
+    let edges = Edges::open(global)?;
+    let report = edges.run(|ports| refit_engine::resume(ports, &ask, commits))?;
+    Answer::new(&report, view::plan::upgrade(&report))
+}
+
+fn show(report: &Report<PlanBody>) -> Result<Answer, Failure> {
+    Answer::new(report, view::plan::plan(report))
+}
+
+/// Tells whether carrying out the plan would write something.
+fn would_change(state: State) -> bool {
+    matches!(state, State::Ready | State::DecisionNeeded)
+}
+
+fn read_plan(path: &Path) -> Result<Vec<u8>, Failure> {
+    let entry = disk::read_file(path)?;
+    Ok(entry.bytes().map(|bytes| bytes.to_vec()).unwrap_or_default())
+}
+
+/// Asks a person; gives the answer to end with when there is no consent.
+fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
+    let mut shown = show(prepared.report())?;
+    shown.exit = Exit::Usage;
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let complaint = Failure::usage("nothing was changed: there is no terminal to ask at")
+            .hint("look at the plan, then run the command again with `--yes`");
+        shown.complaint = Some(complaint);
+        return Ok(Some(shown));
+    }
+    output::note(&String::from_utf8_lossy(&shown.data));
+    if yes("carry out this plan?")? {
+        return Ok(None);
+    }
+    shown.data.clear();
+    shown.notes = "nothing was changed\n".into();
+    Ok(Some(shown))
+}
+
+/// Asks a question that is answered with yes or no; no answer is no.
+fn yes(question: &str) -> Result<bool, Failure> {
+    let failed = |error: io::Error| {
+        Failure::new("could not ask at the terminal")
+            .caused_by(&error)
+            .hint("use `--yes`")
+    };
+    let mut stderr = io::stderr().lock();
+    write!(stderr, "{question} [y/N] ")
+        .and_then(|()| stderr.flush())
+        .map_err(failed)?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line).map_err(failed)?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn choice(options: &Resolve) -> Result<Option<(DecisionId, Choice)>, Failure> {
+    let Some(id) = &options.id else { return Ok(None) };
+    let answer = match (&options.value, options.answer.as_deref()) {
+        (Some(value), _) => Choice::Value(value.clone()),
+        (None, Some("ours")) => Choice::Ours,
+        (None, Some("theirs")) => Choice::Theirs,
+        (None, Some(value)) => Choice::Value(value.to_owned()),
+        (None, None) => {
+            return Err(Failure::usage(format!("the answer to `{id}` is missing"))
+                .hint(format!("run `refit resolve {id} ours`, `... theirs` or `... VALUE`")));
+        }
+    };
+    Ok(Some((DecisionId(id.clone()), answer)))
+}

@@ -1,0 +1,83 @@
+//! The lines that several answers share: findings, requests, next actions, tables of words.
+//!
+//! In: values of a report. Out: lines appended to a text.
+
+use std::fmt::Write as _;
+
+use refit_core::finding::Finding;
+use refit_core::report::{Next, Report, RequestLine};
+
+/// Appends a line with an indent to a text.
+macro_rules! line {
+    ($text:expr, $($format:tt)*) => {{
+        // Writing to a text cannot fail.
+        let _ = ::std::fmt::Write::write_fmt($text, format_args!($($format)*));
+        $text.push('\n');
+    }};
+}
+pub(crate) use line;
+
+/// Starts a text with the sentence of the report.
+pub(crate) fn head<B>(report: &Report<B>) -> String {
+    format!("{}: {}\n", report.state.words(), report.message)
+}
+
+/// Appends findings, the gravest first, each with its remedy.
+pub(crate) fn findings(text: &mut String, findings: &[Finding], indent: &str) {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| finding.severity);
+    for finding in sorted {
+        let accepted = if finding.accepted { " (accepted)" } else { "" };
+        let (severity, code) = (finding.severity.word(), finding.code);
+        line!(text, "{indent}{severity}: {code}{accepted}: {}", about(finding, indent));
+        if !finding.accepted && !finding.remedy.is_empty() {
+            line!(text, "{indent}  hint: {}", finding.remedy);
+        }
+    }
+}
+
+/// Gives subject and message, the subject only where the message does not name it.
+fn about(finding: &Finding, indent: &str) -> String {
+    let message = finding.message.replace('\n', &format!("\n{indent}  "));
+    if finding.subject.is_empty() || message.contains(&finding.subject) {
+        message
+    } else {
+        format!("`{}`: {message}", finding.subject)
+    }
+}
+
+/// Appends what the user can do next.
+pub(crate) fn next(text: &mut String, next: &[Next], indent: &str) {
+    for one in next {
+        match &one.command {
+            Some(command) => line!(text, "{indent}next: `{command}`: {}", one.text),
+            None => line!(text, "{indent}next: {}", one.text),
+        }
+    }
+}
+
+/// Renders a request in one line.
+pub(crate) fn request(request: &RequestLine) -> String {
+    let mut text = format!("#{} {}: {}", request.number, request.state, request.title);
+    let _ = write!(text, " (`{}` into `{}`)", request.branch, request.base);
+    text
+}
+
+/// Renders a word with its values, the word padded so that values stand below each other.
+pub(crate) fn entry(text: &mut String, word: &str, value: &str) {
+    if !value.is_empty() {
+        line!(text, "  {word:<12}{value}");
+    }
+}
+
+/// Cuts a value to one line for a list.
+pub(crate) fn short(value: Option<&String>) -> String {
+    let Some(value) = value else { return "nothing".into() };
+    let first = value.trim().lines().next().unwrap_or_default();
+    let cut: String = first.chars().take(60).collect();
+    if cut.len() < value.trim().len() {
+        format!("`{cut}` ...")
+    } else {
+        format!("`{cut}`")
+    }
+}

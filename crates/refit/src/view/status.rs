@@ -1,0 +1,109 @@
+//! The texts of `status` and `inventory`.
+//!
+//! In: reports. Out: text for people.
+
+use refit_core::report::{ClusterInventory, ClusterStatus, Inventory, Report, Status};
+
+use crate::view::lines::{self, entry, line};
+
+/// Renders `refit status`.
+pub(crate) fn status(report: &Report<Status>) -> String {
+    let mut text = lines::head(report);
+    line!(
+        &mut text,
+        "repository {}, branch {}",
+        report.body.repository,
+        report.body.branch
+    );
+    for cluster in &report.body.clusters {
+        cluster_status(&mut text, cluster);
+    }
+    lines::findings(&mut text, &report.body.findings, "");
+    lines::next(&mut text, &report.next, "");
+    text
+}
+
+fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
+    line!(text, "\ncluster {} ({})", cluster.cluster, cluster.directory);
+    entry(text, &cluster.platform, &versions(cluster));
+    entry(text, "state", cluster.state.words());
+    for request in &cluster.requests {
+        entry(text, "request", &lines::request(request));
+    }
+    if cluster.open_decisions > 0 {
+        entry(text, "decisions", &format!("{} open", cluster.open_decisions));
+    }
+    lines::findings(text, &cluster.findings, "  ");
+    lines::next(text, &cluster.next, "  ");
+}
+
+fn versions(cluster: &ClusterStatus) -> String {
+    let installed = match cluster.installed.as_str() {
+        "" => "version unclear".to_owned(),
+        version => format!("{version} installed"),
+    };
+    let available = cluster.available.iter().map(|version| format!("{version} available"));
+    let newest = cluster.newest.iter().map(|version| format!("{version} is the newest"));
+    let all: Vec<String> = std::iter::once(installed).chain(available).chain(newest).collect();
+    all.join(", ")
+}
+
+/// Renders `refit inventory`.
+pub(crate) fn inventory(report: &Report<Inventory>) -> String {
+    let mut text = lines::head(report);
+    let body = &report.body;
+    line!(
+        &mut text,
+        "repository {}, branch {} at {}",
+        body.repository,
+        body.branch,
+        body.commit
+    );
+    for cluster in &body.clusters {
+        cluster_inventory(&mut text, cluster);
+    }
+    lines::findings(&mut text, &body.findings, "");
+    lines::next(&mut text, &report.next, "");
+    text
+}
+
+fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
+    line!(text, "\ncluster {} ({})", cluster.cluster, cluster.directory);
+    entry(text, &cluster.platform, &cluster.version);
+    let evidence = cluster
+        .evidence
+        .iter()
+        .map(|one| format!("{} say {}", one.source, one.value));
+    entry(text, "evidence", &joined(evidence));
+    entry(
+        text,
+        "options",
+        &joined(cluster.options.iter().map(|one| format!("{}={}", one.name, one.value))),
+    );
+    entry(text, "components", &cluster.components.join(", "));
+    entry(text, "base", cluster.base.as_deref().unwrap_or("unknown"));
+    for file in &cluster.files {
+        entry(text, &file.role, &file.path);
+    }
+    for change in &cluster.changes {
+        let (generated, has) = (
+            lines::short(change.generated.as_ref()),
+            lines::short(change.has.as_ref()),
+        );
+        let place = [change.path.as_str(), &change.object, &change.field];
+        let place: Vec<&str> = place.into_iter().filter(|part| !part.is_empty()).collect();
+        entry(
+            text,
+            "changed",
+            &format!("{}: {generated} became {has}", place.join(" ")),
+        );
+    }
+    for patch in &cluster.patches {
+        entry(text, &patch.kind, &format!("{} for {}", patch.path, patch.target));
+    }
+    lines::findings(text, &cluster.findings, "  ");
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}

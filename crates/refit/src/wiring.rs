@@ -1,0 +1,97 @@
+//! Puts the real edges behind the engine's ports.
+//!
+//! In: the global options and the environment. Out: [`Edges`]. Decides nothing about upgrades.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use refit_engine::Ports;
+use refit_engine::ports::{Clock, Content, PortError, PortErrorKind, Releases};
+use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings};
+
+use crate::args::Global;
+use crate::failure::Failure;
+
+/// The edges of one run.
+pub(crate) struct Edges {
+    git: Git,
+    releases: Box<dyn Releases>,
+}
+
+impl Edges {
+    /// Opens repository and catalog.
+    pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        let location = global.repo.as_deref().unwrap_or(".");
+        let git = Git::open(location, &settings())?;
+        Ok(Self {
+            git,
+            releases: releases(global)?,
+        })
+    }
+
+    /// Runs a flow of the engine.
+    pub(crate) fn run<T>(&self, flow: impl FnOnce(&Ports<'_>) -> Result<T, refit_engine::Error>) -> Result<T, Failure> {
+        let forge = BuiltIn::new(&self.git);
+        let ports = Ports {
+            repository: &self.git,
+            forge: &forge,
+            releases: &*self.releases,
+            clock: &SystemClock,
+        };
+        flow(&ports).map_err(Failure::from)
+    }
+}
+
+/// Opens the folder of releases that the user named; without one no release is known.
+pub(crate) fn releases(_: &Global) -> Result<Box<dyn Releases>, Failure> {
+    Ok(Box::new(NoCatalog))
+}
+
+/// Stands where no catalog was named: it has no version of anything.
+struct NoCatalog;
+
+impl Releases for NoCatalog {
+    fn location(&self) -> String {
+        "no catalog".into()
+    }
+
+    fn versions(&self, _: &str) -> Result<Vec<String>, PortError> {
+        Ok(Vec::new())
+    }
+
+    fn contents(&self, platform: &str, version: &str) -> Result<Vec<Content>, PortError> {
+        let message = format!("the contents of {platform} {version} are nowhere to be found: no catalog was named");
+        Err(PortError::new(PortErrorKind::NotFound, message)
+            .hint("name the folder that holds releases with `--catalog DIR` or `REFIT_CATALOG`"))
+    }
+}
+
+fn settings() -> Settings {
+    let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+    Settings {
+        prompt: if terminal { Prompt::Allowed } else { Prompt::Never },
+        protocols: Protocols::WithLocal,
+        cache: cache(),
+        ..Settings::default()
+    }
+}
+
+/// Gives the folder for what can be fetched again.
+fn cache() -> Option<PathBuf> {
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let caches = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    caches.map(|caches| caches.join("refit"))
+}
+
+/// The clock of this machine.
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
