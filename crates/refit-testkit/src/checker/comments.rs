@@ -93,7 +93,7 @@ fn gone(ours: &Node, result: &Node) -> Vec<std::ops::Range<usize>> {
             .entries()
             .iter()
             .flat_map(|(key, value)| match key.text().and_then(|text| result.get(text)) {
-                None => Vec::from([key.span.start..value.span.end]),
+                None => std::iter::once(key.span.start..value.span.end).collect(),
                 Some(other) => gone(value, other),
             })
             .collect();
