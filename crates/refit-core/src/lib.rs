@@ -3,6 +3,10 @@
 //! In: values that the edges have read. Out: values that the engine carries out. No clock, file, environment, network
 //! or async. Modules are listed in flow order; each imports only from those above it.
 
+mod value;
+
 pub mod digest;
+pub mod release;
+pub mod catalog;
 pub mod finding;
 pub mod report;

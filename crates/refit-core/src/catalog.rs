@@ -1,0 +1,298 @@
+//! What is known about the releases of a platform.
+//!
+//! In: texts of catalog files, embedded or given. Out: a [`Catalog`] that answers questions about releases. Release
+//! contents (manifests) are not part of it, and it knows of no source that has them.
+
+mod read;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+pub use read::{Error, Texts};
+
+use crate::release::{Platform, Series, Version};
+
+/// What is known about a platform's releases.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    platform: Platform,
+    namespace: String,
+    registry: String,
+    components: Vec<Component>,
+    groups: Vec<Group>,
+    floors: Vec<Floor>,
+    releases: Vec<Release>,
+    resources: Vec<Resource>,
+}
+
+/// A component that a plane can have.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Component {
+    /// The name, which its Deployment and image have, too.
+    pub name: String,
+    /// The optional group; a component without one is there by default.
+    pub group: Option<String>,
+    /// The first release that can have it; `None` when the first release of the catalog has it.
+    pub since: Option<Version>,
+}
+
+/// Objects that an option brings or leaves out together.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The name.
+    pub name: String,
+    /// How it is known.
+    pub origin: String,
+    /// The objects that belong to no component.
+    #[serde(default)]
+    pub objects: Vec<GroupObject>,
+}
+
+/// An object of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupObject {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
+    /// The first release with it; `None` when the first release of the catalog has it.
+    pub since: Option<Version>,
+    /// The first release without it.
+    pub until: Option<Version>,
+}
+
+/// The oldest Kubernetes version that releases run on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Floor {
+    /// The first release for which it holds.
+    pub from: Version,
+    /// The Kubernetes version.
+    pub floor: Version,
+}
+
+/// What the manifests of a release that were seen hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Seen {
+    /// The default components.
+    Default,
+    /// All components of the list.
+    All,
+    /// No manifest was seen; what holds for the release is taken on trust.
+    None,
+}
+
+/// A release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The version.
+    pub version: Version,
+    /// What was seen of it.
+    pub seen: Seen,
+    /// The image tag of each component that was seen.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// A kind of custom resource and the history of its API versions.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    /// The name of the CustomResourceDefinition.
+    pub crd: String,
+    /// The kind.
+    pub kind: String,
+    /// The component that brings it.
+    pub component: String,
+    /// The changes, oldest first.
+    pub changes: Vec<ApiVersions>,
+}
+
+impl Resource {
+    /// Gives the API group.
+    pub fn group(&self) -> &str {
+        self.crd.split_once('.').map_or("", |(_, group)| group)
+    }
+}
+
+/// The API versions of a resource from one release on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ApiVersions {
+    /// The first release for which they hold.
+    pub from: Version,
+    /// The served versions, sorted as in the CRD.
+    pub served: Vec<String>,
+    /// The served versions that the CRD marks as deprecated.
+    #[serde(default)]
+    pub deprecated: Vec<String>,
+    /// The version in which objects are stored.
+    pub storage: String,
+    /// Whether no manifest of the release was seen that shows it.
+    #[serde(default)]
+    pub trust: bool,
+}
+
+/// How a statement of the catalog is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// From a manifest of that very release.
+    Manifest,
+    /// From other releases, or told by somebody.
+    Trust,
+}
+
+/// The API versions of one resource at one release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Api<'a> {
+    /// The resource.
+    pub resource: &'a Resource,
+    /// Its versions.
+    pub versions: &'a ApiVersions,
+    /// How they are known.
+    pub origin: Origin,
+}
+
+impl Catalog {
+    /// Reads the embedded catalog of Flux.
+    pub fn flux() -> Result<Self, Error> {
+        Self::read(&Texts::FLUX)
+    }
+
+    /// Gives the platform.
+    pub fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// Gives the namespace that a plane is in by default.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// Gives the registry (with its path) that images come from by default.
+    pub fn registry(&self) -> &str {
+        &self.registry
+    }
+
+    /// Lists the components in the order of the generator.
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// Gives a component by name.
+    pub fn component(&self, name: &str) -> Option<&Component> {
+        self.components.iter().find(|component| component.name == name)
+    }
+
+    /// Lists the names of the components that are there by default.
+    pub fn default_components(&self) -> impl Iterator<Item = &str> {
+        self.components.iter().filter(|component| component.group.is_none()).map(|component| component.name.as_str())
+    }
+
+    /// Lists the optional groups.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Tells whether an object of this kind and name belongs to a group in any release.
+    pub fn is_in_group(&self, group: &str, kind: &str, name: &str) -> bool {
+        let of_group = self.groups.iter().filter(|known| known.name == group);
+        of_group.flat_map(|known| &known.objects).any(|object| object.kind == kind && object.name == name)
+    }
+
+    /// Lists the releases, oldest first.
+    pub fn releases(&self) -> &[Release] {
+        &self.releases
+    }
+
+    /// Gives a release.
+    pub fn release(&self, version: &Version) -> Option<&Release> {
+        self.releases.binary_search_by(|release| release.version.cmp(version)).ok().map(|at| &self.releases[at])
+    }
+
+    /// Tells whether the catalog lists a release.
+    pub fn knows(&self, version: &Version) -> bool {
+        self.release(version).is_some()
+    }
+
+    /// Tells whether a release is newer than all that the catalog lists.
+    pub fn is_older_than(&self, version: &Version) -> bool {
+        self.releases.last().is_none_or(|newest| newest.version < *version)
+    }
+
+    /// Gives the newest stable release.
+    pub fn newest(&self) -> Option<&Version> {
+        self.stable().next_back()
+    }
+
+    /// Gives the newest stable release of a minor series.
+    pub fn newest_in(&self, series: Series) -> Option<&Version> {
+        self.stable().rfind(|version| version.series() == series)
+    }
+
+    /// Gives the newest stable release of the minor series that follows a version's own, over a change of the major.
+    pub fn next_minor(&self, version: &Version) -> Option<&Version> {
+        let next = self.stable().map(Version::series).find(|series| *series > version.series())?;
+        self.newest_in(next)
+    }
+
+    /// Gives the oldest Kubernetes version that a release runs on; `None` where it is not known.
+    pub fn kubernetes_floor(&self, version: &Version) -> Option<&Version> {
+        let holds = self.floors.iter().rfind(|floor| floor.from <= *version);
+        holds.map(|floor| &floor.floor)
+    }
+
+    /// Lists the kinds of custom resources with their histories.
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    /// Gives a kind of custom resource by the name of its CRD.
+    pub fn resource(&self, crd: &str) -> Option<&Resource> {
+        self.resources.iter().find(|resource| resource.crd == crd)
+    }
+
+    /// Gives the API versions of a resource at a release; `None` when that release has none, or is older than the
+    /// catalog.
+    pub fn api(&self, crd: &str, version: &Version) -> Option<Api<'_>> {
+        self.api_of(self.resource(crd)?, version)
+    }
+
+    /// Lists the API versions of all resources at a release, also of components that a plane may not have.
+    pub fn apis(&self, version: &Version) -> Vec<Api<'_>> {
+        self.resources.iter().filter_map(|resource| self.api_of(resource, version)).collect()
+    }
+
+    /// Lists the image tags of a component over all releases, oldest first.
+    pub fn tags(&self, component: &str) -> Vec<&str> {
+        let tags: BTreeSet<&str> = self.releases.iter().filter_map(|r| r.tags.get(component)).map(String::as_str).collect();
+        let mut tags: Vec<_> = tags.into_iter().collect();
+        tags.sort_by_cached_key(|tag| (Version::parse(tag).ok(), *tag));
+        tags
+    }
+
+    /// Lists the known tags, oldest first, by the name of the image without its host: `fluxcd/source-controller`.
+    pub fn known_tags(&self) -> BTreeMap<String, Vec<String>> {
+        let path = self.registry.split_once('/').map_or("", |(_, path)| path);
+        let entry = |component: &Component| {
+            let tags = self.tags(&component.name).into_iter().map(ToOwned::to_owned).collect();
+            (format!("{path}/{}", component.name), tags)
+        };
+        self.components.iter().map(entry).collect()
+    }
+
+    fn stable(&self) -> impl DoubleEndedIterator<Item = &Version> {
+        self.releases.iter().map(|release| &release.version).filter(|version| version.is_stable())
+    }
+
+    fn api_of<'a>(&'a self, resource: &'a Resource, version: &Version) -> Option<Api<'a>> {
+        let versions = resource.changes.iter().rfind(|change| change.from <= *version)?;
+        let seen = self.release(version).is_some_and(|release| release.tags.contains_key(&resource.component));
+        let origin = if seen { Origin::Manifest } else { Origin::Trust };
+        Some(Api { resource, versions, origin })
+    }
+}

@@ -1,0 +1,63 @@
+//! Turns nodes of YAML documents into plain values.
+//!
+//! In: nodes. Out: [`serde_json::Value`]s, from which serde makes types. Does not know what the values mean.
+
+use refit_manifest::parse::{Kind, NodeRef};
+use refit_manifest::scalar::Value as Scalar;
+use serde_json::{Map, Number, Value};
+
+/// The most values that one text may yield; aliases can make a small text endless.
+const LIMIT: usize = 1_000_000;
+
+/// Converts a node with all that is below it; aliases and `<<` are followed. `None` when it has too many values.
+pub(crate) fn of(node: NodeRef<'_>) -> Option<Value> {
+    convert(node, &mut LIMIT.clone())
+}
+
+fn convert(node: NodeRef<'_>, left: &mut usize) -> Option<Value> {
+    *left = left.checked_sub(1)?;
+    match node.target().kind() {
+        Kind::Mapping(_) => mapping(node, left).map(Value::Object),
+        Kind::Sequence(_) => {
+            let items: Option<Vec<_>> = node.items().map(|item| convert(item, left)).collect();
+            items.map(Value::Array)
+        }
+        Kind::Scalar(_) | Kind::Alias => Some(scalar(node)),
+    }
+}
+
+fn mapping(node: NodeRef<'_>, left: &mut usize) -> Option<Map<String, Value>> {
+    let mut map = Map::new();
+    for (key, value) in node.entries() {
+        let name = key.text().unwrap_or_default();
+        if name == "<<" {
+            merge(&mut map, value, left)?;
+        } else {
+            map.insert(name.to_owned(), convert(value, left)?);
+        }
+    }
+    Some(map)
+}
+
+fn merge(map: &mut Map<String, Value>, source: NodeRef<'_>, left: &mut usize) -> Option<()> {
+    let sources = match source.target().kind() {
+        Kind::Sequence(_) => source.items().collect(),
+        _ => vec![source],
+    };
+    for source in sources {
+        for (key, value) in mapping(source, left)? {
+            map.entry(key).or_insert(value);
+        }
+    }
+    Some(())
+}
+
+fn scalar(node: NodeRef<'_>) -> Value {
+    match node.value() {
+        None | Some(Scalar::Null) => Value::Null,
+        Some(Scalar::Bool(flag)) => Value::Bool(flag),
+        Some(Scalar::Int(number)) => Number::from_i128(number).map_or(Value::Null, Value::Number),
+        Some(Scalar::Float(number)) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+        Some(Scalar::Text(text)) => Value::String(text.to_owned()),
+    }
+}
