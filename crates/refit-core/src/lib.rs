@@ -8,5 +8,6 @@ mod value;
 pub mod digest;
 pub mod release;
 pub mod catalog;
+pub mod generated;
 pub mod finding;
 pub mod report;
