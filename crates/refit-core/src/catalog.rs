@@ -190,7 +190,10 @@ impl Catalog {
 
     /// Lists the names of the components that are there by default.
     pub fn default_components(&self) -> impl Iterator<Item = &str> {
-        self.components.iter().filter(|component| component.group.is_none()).map(|component| component.name.as_str())
+        self.components
+            .iter()
+            .filter(|component| component.group.is_none())
+            .map(|component| component.name.as_str())
     }
 
     /// Lists the optional groups.
@@ -201,7 +204,9 @@ impl Catalog {
     /// Tells whether an object of this kind and name belongs to a group in any release.
     pub fn is_in_group(&self, group: &str, kind: &str, name: &str) -> bool {
         let of_group = self.groups.iter().filter(|known| known.name == group);
-        of_group.flat_map(|known| &known.objects).any(|object| object.kind == kind && object.name == name)
+        of_group
+            .flat_map(|known| &known.objects)
+            .any(|object| object.kind == kind && object.name == name)
     }
 
     /// Lists the releases, oldest first.
@@ -211,7 +216,10 @@ impl Catalog {
 
     /// Gives a release.
     pub fn release(&self, version: &Version) -> Option<&Release> {
-        self.releases.binary_search_by(|release| release.version.cmp(version)).ok().map(|at| &self.releases[at])
+        self.releases
+            .binary_search_by(|release| release.version.cmp(version))
+            .ok()
+            .map(|at| &self.releases[at])
     }
 
     /// Tells whether the catalog lists a release.
@@ -236,7 +244,10 @@ impl Catalog {
 
     /// Gives the newest stable release of the minor series that follows a version's own, over a change of the major.
     pub fn next_minor(&self, version: &Version) -> Option<&Version> {
-        let next = self.stable().map(Version::series).find(|series| *series > version.series())?;
+        let next = self
+            .stable()
+            .map(Version::series)
+            .find(|series| *series > version.series())?;
         self.newest_in(next)
     }
 
@@ -264,12 +275,20 @@ impl Catalog {
 
     /// Lists the API versions of all resources at a release, also of components that a plane may not have.
     pub fn apis(&self, version: &Version) -> Vec<Api<'_>> {
-        self.resources.iter().filter_map(|resource| self.api_of(resource, version)).collect()
+        self.resources
+            .iter()
+            .filter_map(|resource| self.api_of(resource, version))
+            .collect()
     }
 
     /// Lists the image tags of a component over all releases, oldest first.
     pub fn tags(&self, component: &str) -> Vec<&str> {
-        let tags: BTreeSet<&str> = self.releases.iter().filter_map(|r| r.tags.get(component)).map(String::as_str).collect();
+        let tags: BTreeSet<&str> = self
+            .releases
+            .iter()
+            .filter_map(|r| r.tags.get(component))
+            .map(String::as_str)
+            .collect();
         let mut tags: Vec<_> = tags.into_iter().collect();
         tags.sort_by_cached_key(|tag| (Version::parse(tag).ok(), *tag));
         tags
@@ -286,13 +305,22 @@ impl Catalog {
     }
 
     fn stable(&self) -> impl DoubleEndedIterator<Item = &Version> {
-        self.releases.iter().map(|release| &release.version).filter(|version| version.is_stable())
+        self.releases
+            .iter()
+            .map(|release| &release.version)
+            .filter(|version| version.is_stable())
     }
 
     fn api_of<'a>(&'a self, resource: &'a Resource, version: &Version) -> Option<Api<'a>> {
         let versions = resource.changes.iter().rfind(|change| change.from <= *version)?;
-        let seen = self.release(version).is_some_and(|release| release.tags.contains_key(&resource.component));
+        let seen = self
+            .release(version)
+            .is_some_and(|release| release.tags.contains_key(&resource.component));
         let origin = if seen { Origin::Manifest } else { Origin::Trust };
-        Some(Api { resource, versions, origin })
+        Some(Api {
+            resource,
+            versions,
+            origin,
+        })
     }
 }

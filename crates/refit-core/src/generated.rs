@@ -87,7 +87,9 @@ impl<'a> Controller<'a> {
 
     /// Gives the value of the argument `--name=value`.
     pub fn argument(&self, name: &str) -> Option<&'a str> {
-        self.arguments().filter_map(NodeRef::as_str).find_map(|text| value_of(text, name))
+        self.arguments()
+            .filter_map(NodeRef::as_str)
+            .find_map(|text| value_of(text, name))
     }
 }
 
@@ -100,8 +102,13 @@ impl<'a> Generated<'a> {
     /// Reads a stream; documents without an identity are left out.
     pub fn read(stream: &'a Stream, catalog: &Catalog) -> Self {
         let documents = stream.documents().iter().enumerate();
-        let parts = documents.filter_map(|(at, document)| part(at, document, catalog)).collect();
-        Self { header: Header::read(stream), parts }
+        let parts = documents
+            .filter_map(|(at, document)| part(at, document, catalog))
+            .collect();
+        Self {
+            header: Header::read(stream),
+            parts,
+        }
     }
 
     /// Lists the Deployments of components.
@@ -123,7 +130,14 @@ impl<'a> Generated<'a> {
 
 fn part<'a>(at: usize, document: &'a Document, catalog: &Catalog) -> Option<Part<'a>> {
     let identity = document.identity()?;
-    let mut part = Part { at, document, identity, version_label: None, component: None, role: Role::Other };
+    let mut part = Part {
+        at,
+        document,
+        identity,
+        version_label: None,
+        component: None,
+        role: Role::Other,
+    };
     if identity.kind.as_ref() == "CustomResourceDefinition" {
         read_definition(&mut part, catalog);
     } else if let Some(root) = document.root() {
@@ -135,7 +149,9 @@ fn part<'a>(at: usize, document: &'a Document, catalog: &Catalog) -> Option<Part
 fn read_definition(part: &mut Part<'_>, catalog: &Catalog) {
     let definition = Definition::read(part.document);
     part.version_label.clone_from(&definition.version_label);
-    let known = catalog.resource(&part.identity.name).map(|resource| resource.component.as_str().into());
+    let known = catalog
+        .resource(&part.identity.name)
+        .map(|resource| resource.component.as_str().into());
     part.component = definition.component_label.clone().or(known);
     part.role = Role::Definition(definition);
 }
@@ -147,11 +163,15 @@ fn read_object<'a>(part: &mut Part<'a>, root: NodeRef<'a>, catalog: &Catalog) {
     let is_component = |name: &&str| catalog.component(name).is_some();
     let by_kind = match part.identity.kind.as_ref() {
         "Deployment" | "ServiceAccount" => Some(name).filter(is_component),
-        "Service" => root.at(&["spec", "selector", "app"]).and_then(NodeRef::as_str).filter(is_component),
+        "Service" => root
+            .at(&["spec", "selector", "app"])
+            .and_then(NodeRef::as_str)
+            .filter(is_component),
         _ => None,
     };
     part.component = label(COMPONENT_LABEL).or(by_kind).map(Into::into);
-    let of_platform = part.component.as_deref() == Some(name) || label(PART_OF_LABEL) == Some(catalog.platform().as_str());
+    let of_platform =
+        part.component.as_deref() == Some(name) || label(PART_OF_LABEL) == Some(catalog.platform().as_str());
     if part.identity.kind.as_ref() == "Deployment" && of_platform {
         part.component = Some(name.into());
         part.role = controller(name, root).map_or(Role::Other, Role::Controller);

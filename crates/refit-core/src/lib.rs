@@ -9,5 +9,7 @@ pub mod digest;
 pub mod release;
 pub mod catalog;
 pub mod generated;
+pub mod options;
+pub mod detect;
 pub mod finding;
 pub mod report;

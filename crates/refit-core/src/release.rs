@@ -34,7 +34,9 @@ impl Version {
     pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
         let trimmed = text.trim();
         let digits = trimmed.strip_prefix(['v', 'V']).unwrap_or(trimmed);
-        semver::Version::parse(digits).map(Self).map_err(|_| InvalidVersion { text: text.into() })
+        semver::Version::parse(digits)
+            .map(Self)
+            .map_err(|_| InvalidVersion { text: text.into() })
     }
 
     /// Makes a stable version of three numbers.
@@ -49,7 +51,10 @@ impl Version {
 
     /// Gives the minor series that the version belongs to.
     pub fn series(&self) -> Series {
-        Series { major: self.0.major, minor: self.0.minor }
+        Series {
+            major: self.0.major,
+            minor: self.0.minor,
+        }
     }
 }
 
@@ -105,8 +110,13 @@ impl Platform {
     /// Reads a name of lower-case letters, digits and inner hyphens.
     pub fn parse(text: &str) -> Result<Self, InvalidPlatform> {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let sound = text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-') && text.chars().all(allowed);
-        if sound { Ok(Self(text.into())) } else { Err(InvalidPlatform { text: text.into() }) }
+        let sound =
+            text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-') && text.chars().all(allowed);
+        if sound {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidPlatform { text: text.into() })
+        }
     }
 
     /// Gives Flux.
@@ -163,13 +173,24 @@ mod tests {
     fn a_text_that_is_no_version_is_named_with_a_remedy() {
         for text in ["latest", "", "v2.6", "2.6.x", "v 2.6.4"] {
             let error = Version::parse(text).unwrap_err().to_string();
-            assert_eq!(error, format!("`{text}` is not a version; hint: write it like `v2.6.4`"));
+            assert_eq!(
+                error,
+                format!("`{text}` is not a version; hint: write it like `v2.6.4`")
+            );
         }
     }
 
     #[test]
     fn release_candidates_come_before_their_release_and_numbers_compare_as_numbers() {
-        check_order(&["v0.9.1", "v0.10.0", "v0.41.2", "v2.0.0-rc.1", "v2.0.0-rc.5", "v2.0.0", "v2.10.0"]);
+        check_order(&[
+            "v0.9.1",
+            "v0.10.0",
+            "v0.41.2",
+            "v2.0.0-rc.1",
+            "v2.0.0-rc.5",
+            "v2.0.0",
+            "v2.10.0",
+        ]);
         assert!(!Version::parse("v2.0.0-rc.5").unwrap().is_stable());
         assert!(Version::parse("v2.0.0").unwrap().is_stable());
     }

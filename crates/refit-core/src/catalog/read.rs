@@ -130,9 +130,17 @@ impl Catalog {
         let listed: ReleasesFile = file(RELEASES, texts.releases)?;
         let apis: ApisFile = file(APIS, texts.apis)?;
         let platform = Platform::parse(&about.platform).map_err(|source| Error::Platform { file: PLATFORM, source })?;
-        let names: BTreeSet<&str> = about.components.iter().map(|component| component.name.as_str()).collect();
+        let names: BTreeSet<&str> = about
+            .components
+            .iter()
+            .map(|component| component.name.as_str())
+            .collect();
         check_names(RELEASES, &names, listed.components.iter().map(String::as_str))?;
-        check_names(APIS, &names, apis.resources.iter().map(|resource| resource.component.as_str()))?;
+        check_names(
+            APIS,
+            &names,
+            apis.resources.iter().map(|resource| resource.component.as_str()),
+        )?;
         let releases = releases(listed)?;
         apis.resources.iter().try_for_each(check_history)?;
         ascending(PLATFORM, about.kubernetes.floors.iter().map(|floor| &floor.from))?;
@@ -162,13 +170,28 @@ fn releases(listed: ReleasesFile) -> Result<Vec<Release>, Error> {
     let mut releases = Vec::with_capacity(listed.releases.len());
     for line in listed.releases {
         if line.tags.len() > listed.components.len() {
-            return Err(contradiction(RELEASES, format!("`{}` has more tags than components", line.version)));
+            return Err(contradiction(
+                RELEASES,
+                format!("`{}` has more tags than components", line.version),
+            ));
         }
         if line.tags.is_empty() != (line.manifest == Seen::None) {
-            return Err(contradiction(RELEASES, format!("`{}` must have tags or `manifest: none`", line.version)));
+            return Err(contradiction(
+                RELEASES,
+                format!("`{}` must have tags or `manifest: none`", line.version),
+            ));
         }
-        let tags = listed.components.iter().cloned().zip(line.tags).filter_map(|(name, tag)| Some((name, tag?)));
-        releases.push(Release { version: line.version, seen: line.manifest, tags: tags.collect() });
+        let tags = listed
+            .components
+            .iter()
+            .cloned()
+            .zip(line.tags)
+            .filter_map(|(name, tag)| Some((name, tag?)));
+        releases.push(Release {
+            version: line.version,
+            seen: line.manifest,
+            tags: tags.collect(),
+        });
     }
     Ok(releases)
 }
@@ -178,7 +201,10 @@ fn check_history(resource: &Resource) -> Result<(), Error> {
     for change in &resource.changes {
         let served = |version: &String| change.served.contains(version);
         if !served(&change.storage) || !change.deprecated.iter().all(served) {
-            let what = format!("`{}` at `{}` stores or deprecates a version that is not served", resource.crd, change.from);
+            let what = format!(
+                "`{}` at `{}` stores or deprecates a version that is not served",
+                resource.crd, change.from
+            );
             return Err(contradiction(APIS, what));
         }
     }

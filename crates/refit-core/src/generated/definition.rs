@@ -38,12 +38,18 @@ pub struct Served {
 impl Definition {
     /// Reads a document that is a definition.
     pub fn read(document: &Document) -> Self {
-        scan(document.body_text()).or_else(|| document.root().map(Self::of)).unwrap_or_default()
+        scan(document.body_text())
+            .or_else(|| document.root().map(Self::of))
+            .unwrap_or_default()
     }
 
     /// Reads the tree of a definition.
     pub fn of(root: NodeRef<'_>) -> Self {
-        let label = |name: &str| root.at(&["metadata", "labels", name]).and_then(NodeRef::as_str).map(Into::into);
+        let label = |name: &str| {
+            root.at(&["metadata", "labels", name])
+                .and_then(NodeRef::as_str)
+                .map(Into::into)
+        };
         let versions = root.at(&["spec", "versions"]).into_iter().flat_map(NodeRef::items);
         Self {
             version_label: label(VERSION_LABEL),
@@ -54,12 +60,18 @@ impl Definition {
 
     /// Lists the served versions.
     pub fn served(&self) -> impl Iterator<Item = &str> {
-        self.versions.iter().filter(|version| version.served).map(|version| version.name.as_str())
+        self.versions
+            .iter()
+            .filter(|version| version.served)
+            .map(|version| version.name.as_str())
     }
 
     /// Gives the version in which objects are stored.
     pub fn storage(&self) -> Option<&str> {
-        self.versions.iter().find(|version| version.storage).map(|version| version.name.as_str())
+        self.versions
+            .iter()
+            .find(|version| version.storage)
+            .map(|version| version.name.as_str())
     }
 }
 
@@ -144,7 +156,9 @@ impl Scan {
     }
 
     fn take_label(&mut self, content: &str) {
-        let Some((key, value)) = content.split_once(':') else { return };
+        let Some((key, value)) = content.split_once(':') else {
+            return;
+        };
         let value = || Some(plain(value).into());
         match key {
             VERSION_LABEL => self.found.version_label = value(),

@@ -19,7 +19,12 @@ impl<'a> Image<'a> {
         let (rest, digest) = text.split_once('@').unwrap_or((text, ""));
         let (registry, last) = rest.rsplit_once('/').unwrap_or(("", rest));
         let (name, tag) = last.split_once(':').unwrap_or((last, ""));
-        Self { registry, name, tag, digest }
+        Self {
+            registry,
+            name,
+            tag,
+            digest,
+        }
     }
 }
 
@@ -28,13 +33,33 @@ mod tests {
     use super::*;
 
     fn check(text: &str, registry: &str, name: &str, tag: &str, digest: &str) {
-        assert_eq!(Image::read(text), Image { registry, name, tag, digest });
+        assert_eq!(
+            Image::read(text),
+            Image {
+                registry,
+                name,
+                tag,
+                digest
+            }
+        );
     }
 
     #[test]
     fn a_port_is_no_tag_and_a_digest_stands_apart() {
-        check("ghcr.io/fluxcd/source-controller:v1.0.0", "ghcr.io/fluxcd", "source-controller", "v1.0.0", "");
-        check("registry.example:5000/a:v1@sha256:0f", "registry.example:5000", "a", "v1", "sha256:0f");
+        check(
+            "ghcr.io/fluxcd/source-controller:v1.0.0",
+            "ghcr.io/fluxcd",
+            "source-controller",
+            "v1.0.0",
+            "",
+        );
+        check(
+            "registry.example:5000/a:v1@sha256:0f",
+            "registry.example:5000",
+            "a",
+            "v1",
+            "sha256:0f",
+        );
         check("a", "", "a", "", "");
     }
 }

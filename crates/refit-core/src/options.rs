@@ -1,0 +1,183 @@
+//! The options with which a manifest was generated.
+//!
+//! In: a generated manifest. Out: the [`Options`] that wrote it, as far as the text tells.
+//!
+//! The rule: an option has the value that more than half of its carriers state; without such a majority it has its
+//! default. Carriers are the Deployments of components whose form the option changes (for the namespace: all objects
+//! that are in one). So one changed image is an edit of the user, all changed images are another registry. Components
+//! and network policies are there when any of their objects is: the user may have removed others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use refit_manifest::parse::NodeRef;
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::Catalog;
+use crate::generated::{Controller, Generated, value_of};
+
+/// The group of the network policies in the catalog.
+pub const NETWORK_POLICIES: &str = "network-policies";
+
+/// The options of a generated manifest; the JSON form is part of the upgrade record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Options {
+    /// The namespace of the plane.
+    pub namespace: String,
+    /// The components, in the order of the header.
+    pub components: Vec<String>,
+    /// Whether the network policies are there.
+    pub network_policies: bool,
+    /// The DNS domain of the cluster.
+    pub cluster_domain: String,
+    /// The keys of the taints that the pods tolerate.
+    #[serde(default)]
+    pub toleration_keys: Vec<String>,
+    /// The registry with its path that the images come from.
+    pub registry: String,
+    /// The secret with which images are pulled.
+    #[serde(default)]
+    pub image_pull_secret: Option<String>,
+    /// The log level of the controllers.
+    pub log_level: String,
+    /// Whether the controllers watch all namespaces, not only their own.
+    pub watch_all_namespaces: bool,
+}
+
+impl Options {
+    /// Gives the options of a plane that was installed without any.
+    pub fn defaults(catalog: &Catalog) -> Self {
+        Self {
+            namespace: catalog.namespace().to_owned(),
+            components: catalog.default_components().map(ToOwned::to_owned).collect(),
+            network_policies: true,
+            cluster_domain: "cluster.local".to_owned(),
+            toleration_keys: Vec::new(),
+            registry: catalog.registry().to_owned(),
+            image_pull_secret: None,
+            log_level: "info".to_owned(),
+            watch_all_namespaces: true,
+        }
+    }
+
+    /// Tells whether a component is among the options.
+    pub fn has(&self, component: &str) -> bool {
+        self.components.iter().any(|name| name == component)
+    }
+}
+
+/// Recovers the options from a manifest.
+pub fn recover(manifest: &Generated<'_>, catalog: &Catalog) -> Options {
+    let defaults = Options::defaults(catalog);
+    let controllers: Vec<Controller<'_>> = manifest.controllers().copied().collect();
+    let vote = |read: fn(&Controller<'_>) -> Option<String>| majority(controllers.iter().map(read));
+    Options {
+        namespace: namespace(manifest).unwrap_or(defaults.namespace),
+        components: components(manifest, catalog),
+        network_policies: manifest
+            .parts
+            .iter()
+            .any(|part| catalog.is_in_group(NETWORK_POLICIES, &part.identity.kind, &part.identity.name)),
+        cluster_domain: majority(domains(&controllers).into_iter().map(Some)).unwrap_or(defaults.cluster_domain),
+        toleration_keys: majority(controllers.iter().map(tolerations)).unwrap_or_default(),
+        registry: vote(registry).unwrap_or(defaults.registry),
+        image_pull_secret: vote(pull_secret),
+        log_level: vote(|controller| controller.argument("log-level").map(ToOwned::to_owned))
+            .unwrap_or(defaults.log_level),
+        watch_all_namespaces: majority(controllers.iter().map(watches_all)).unwrap_or(defaults.watch_all_namespaces),
+    }
+}
+
+/// Gives the value that more than half of the carriers state; a carrier that states none counts as one.
+fn majority<T: Ord>(carriers: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let mut votes: BTreeMap<Option<T>, usize> = BTreeMap::new();
+    let mut carriers_count = 0;
+    for vote in carriers {
+        *votes.entry(vote).or_default() += 1;
+        carriers_count += 1;
+    }
+    votes
+        .into_iter()
+        .find(|(_, count)| count * 2 > carriers_count)
+        .and_then(|(value, _)| value)
+}
+
+fn namespace(manifest: &Generated<'_>) -> Option<String> {
+    let stated = manifest
+        .parts
+        .iter()
+        .map(|part| &part.identity.namespace)
+        .filter(|name| !name.is_empty());
+    let named = manifest
+        .parts
+        .iter()
+        .find(|part| part.identity.kind.as_ref() == "Namespace");
+    majority(stated.map(|name| Some(name.to_string()))).or_else(|| named.map(|part| part.identity.name.to_string()))
+}
+
+/// Lists the components, as the header orders them where it names just those, else as the catalog does.
+fn components(manifest: &Generated<'_>, catalog: &Catalog) -> Vec<String> {
+    let present: BTreeSet<&str> = manifest
+        .parts
+        .iter()
+        .filter_map(|part| part.component.as_deref())
+        .collect();
+    let listed: BTreeSet<&str> = manifest.header.components.iter().map(String::as_str).collect();
+    if listed == present && listed.len() == manifest.header.components.len() {
+        return manifest.header.components.clone();
+    }
+    let known = catalog.components().iter().map(|component| component.name.as_str());
+    let mut components: Vec<String> = known
+        .filter(|name| present.contains(name))
+        .map(ToOwned::to_owned)
+        .collect();
+    let others = present.iter().filter(|name| catalog.component(name).is_none());
+    components.extend(others.map(|name| (*name).to_owned()));
+    components
+}
+
+/// Lists the cluster domains that arguments state: `name.namespace.svc.DOMAIN`, in early releases one of them only.
+fn domains(controllers: &[Controller<'_>]) -> Vec<String> {
+    let addresses = |controller: &Controller<'_>| {
+        let stated = ["events-addr", "storage-adv-addr"].map(|name| controller.argument(name).and_then(domain_of));
+        stated.into_iter().flatten().map(ToOwned::to_owned).collect::<Vec<_>>()
+    };
+    controllers.iter().flat_map(addresses).collect()
+}
+
+/// Gives the cluster domain in an address, without its trailing dot.
+pub(crate) fn domain_of(address: &str) -> Option<&str> {
+    let (_, rest) = address.split_once(".svc.")?;
+    let domain = rest.split(['/', ':']).next()?.trim_end_matches('.');
+    (!domain.is_empty()).then_some(domain)
+}
+
+fn registry(controller: &Controller<'_>) -> Option<String> {
+    let image = controller.image()?;
+    (image.name == controller.name && !image.registry.is_empty()).then(|| image.registry.to_owned())
+}
+
+fn pull_secret(controller: &Controller<'_>) -> Option<String> {
+    let mut secrets = controller.pod.get("imagePullSecrets")?.items();
+    let name = secrets.next()?.get("name")?.as_str()?.to_owned();
+    secrets.next().is_none().then_some(name)
+}
+
+/// Gives the keys of tolerations as the generator writes them: key and `operator: Exists`, nothing else.
+fn tolerations(controller: &Controller<'_>) -> Option<Vec<String>> {
+    let key = |item: NodeRef<'_>| {
+        let exists = item.get("operator").and_then(NodeRef::as_str) == Some("Exists");
+        (exists && item.entries().len() == 2)
+            .then(|| item.get("key")?.as_str().map(ToOwned::to_owned))
+            .flatten()
+    };
+    controller.pod.get("tolerations")?.items().map(key).collect()
+}
+
+fn watches_all(controller: &Controller<'_>) -> Option<bool> {
+    let stated = controller
+        .arguments()
+        .filter_map(NodeRef::as_str)
+        .find_map(|text| value_of(text, "watch-all-namespaces"));
+    stated.and_then(|value| value.parse().ok())
+}
