@@ -141,7 +141,8 @@ fn decide(evidence: &[Evidence], catalog: &Catalog) -> (Option<Version>, Vec<Ver
     let labelled = of(Source::Labels).and_then(|labels| labels.versions.first());
     if let Some(version) = labelled {
         let against = |source| of(source).is_some_and(|evidence| evidence.speaks_against(version));
-        if !catalog.knows(version) || !(against(Source::Images) && against(Source::Definitions)) {
+        let refuted = catalog.knows(version) && against(Source::Images) && against(Source::Definitions);
+        if !refuted {
             return (Some(version.clone()), Vec::new());
         }
     }

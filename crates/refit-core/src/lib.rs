@@ -11,5 +11,6 @@ pub mod catalog;
 pub mod generated;
 pub mod options;
 pub mod detect;
+pub mod render;
 pub mod finding;
 pub mod report;

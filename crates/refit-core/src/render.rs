@@ -1,0 +1,167 @@
+//! Writes what the generator would write with given options.
+//!
+//! In: manifests of one release that hold a superset of its components, and options. Out: the bytes, made of the
+//! manifest by splices, and what the manifest lacks. Does not know where the manifests came from.
+
+mod arguments;
+mod pod;
+mod text;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use refit_manifest::Stream;
+use refit_manifest::edit::{self, Splice};
+
+use crate::catalog::Catalog;
+use crate::generated::{Generated, Part, Role};
+use crate::options::{NETWORK_POLICIES, Options, recover};
+
+/// A manifest with the wanted options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The manifest.
+    pub bytes: Arc<[u8]>,
+    /// Wanted components, and `network-policies`, that no given manifest has.
+    pub missing: Vec<String>,
+}
+
+/// Why nothing can be rendered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No manifest was given.
+    #[error("no manifest of the release was given; hint: add a catalog source that has it with `--catalog DIR`")]
+    NoManifest,
+    /// A document that is needed cannot be parsed.
+    #[error("document {number} of the release manifest cannot be read; hint: fetch it again with `refit catalog pull`")]
+    Document {
+        /// The document, counted from 1.
+        number: usize,
+        /// What the parser says.
+        source: refit_manifest::parse::Error,
+    },
+    /// Two edits of the manifest touch each other.
+    #[error("the release manifest has an unusual form; hint: fetch it again with `refit catalog pull`")]
+    Form {
+        /// Where.
+        source: edit::Error,
+    },
+}
+
+/// Renders a release with options; of several manifests the one that lacks the least is taken.
+pub fn render(manifests: &[Stream], options: &Options, catalog: &Catalog) -> Result<Rendered, Error> {
+    let read = manifests
+        .iter()
+        .map(|stream| (stream, Generated::read(stream, catalog)));
+    let with_missing = read.map(|(stream, manifest)| {
+        let given = recover(&manifest, catalog);
+        let missing = missing(&given, options);
+        (stream, manifest, given, missing)
+    });
+    let best = with_missing.min_by_key(|(_, _, _, missing)| missing.len());
+    let (stream, manifest, given, missing) = best.ok_or(Error::NoManifest)?;
+    check(stream)?;
+    let change = Change {
+        stream,
+        given: &given,
+        wanted: options,
+        catalog,
+    };
+    let mut splices = change.header(&manifest, &missing);
+    for part in &manifest.parts {
+        splices.extend(change.part(part));
+    }
+    let bytes = edit::apply(stream.bytes(), &splices).map_err(|source| Error::Form { source })?;
+    Ok(Rendered { bytes, missing })
+}
+
+/// Refuses a manifest with a document that is neither plain enough to be scanned nor parses.
+fn check(stream: &Stream) -> Result<(), Error> {
+    for (at, document) in stream.documents().iter().enumerate() {
+        if !document.is_empty() && document.identity().is_none() {
+            document.parsed().map_err(|source| Error::Document {
+                number: at + 1,
+                source: source.clone(),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn missing(given: &Options, wanted: &Options) -> Vec<String> {
+    let mut missing: Vec<String> = wanted
+        .components
+        .iter()
+        .filter(|name| !given.has(name))
+        .cloned()
+        .collect();
+    if wanted.network_policies && !given.network_policies {
+        missing.push(NETWORK_POLICIES.to_owned());
+    }
+    missing
+}
+
+/// From the options of a manifest to the wanted ones.
+struct Change<'a> {
+    stream: &'a Stream,
+    given: &'a Options,
+    wanted: &'a Options,
+    catalog: &'a Catalog,
+}
+
+impl Change<'_> {
+    /// Lets the header name the components of the result.
+    fn header(&self, manifest: &Generated<'_>, missing: &[String]) -> Vec<Splice> {
+        let Some(range) = manifest.header.components_span.clone() else {
+            return Vec::new();
+        };
+        let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
+        let present = self
+            .wanted
+            .components
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !missing.contains(name));
+        let list = present.collect::<Vec<_>>().join(",");
+        text::replace(self.stream.bytes(), range, list).into_iter().collect()
+    }
+
+    fn part(&self, part: &Part<'_>) -> Vec<Splice> {
+        if self.is_dropped(part) {
+            return vec![Splice {
+                range: part.document.span(),
+                text: String::new(),
+            }];
+        }
+        match &part.role {
+            Role::Definition(_) => text::namespace(text::before_spec(part.document), self.stream, self.names()),
+            Role::Other => text::namespace(part.document.body(), self.stream, self.names()),
+            Role::Controller(controller) => {
+                let mut splices = arguments::change(controller, self.given, self.wanted);
+                splices.extend(pod::change(controller, self.given, self.wanted));
+                let args = controller.container.get("args").map(|args| args.span());
+                let body = part.document.body();
+                let (before, after) = match args {
+                    Some(args) => (body.start..args.start, args.end..body.end),
+                    None => (body.clone(), body.end..body.end),
+                };
+                splices.extend(text::namespace(before, self.stream, self.names()));
+                splices.extend(text::namespace(after, self.stream, self.names()));
+                splices
+            }
+        }
+    }
+
+    fn is_dropped(&self, part: &Part<'_>) -> bool {
+        let unwanted = part.component.as_deref().is_some_and(|name| !self.wanted.has(name));
+        let policy = !self.wanted.network_policies
+            && self
+                .catalog
+                .is_in_group(NETWORK_POLICIES, &part.identity.kind, &part.identity.name);
+        unwanted || policy
+    }
+
+    fn names(&self) -> (&str, &str) {
+        (&self.given.namespace, &self.wanted.namespace)
+    }
+}

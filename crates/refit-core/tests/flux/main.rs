@@ -1,0 +1,8 @@
+//! Catalog, detection and rendering of Flux, on the example releases and on real ones where they are.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod catalog_data;
+mod detection;
+mod rendering;
+mod support;
