@@ -121,25 +121,31 @@ pub(crate) fn dense(releases: &Releases) -> Case {
 
 /// (c, d) Small documents, of which one in `every` is changed on both sides, in different fields.
 pub(crate) fn small_documents(count: usize, every: usize) -> Case {
-    let make = |ours: bool, theirs: bool| -> String {
-        let of = |number| {
-            let chosen = number % every == 0;
-            small_document(number, ours && chosen, theirs && chosen)
+    let make = |replicas: &str, tag: &str| -> String {
+        let of = |number: usize| {
+            if number.is_multiple_of(every) {
+                small_document(number, &replicas.replace("NUMBER", &number.to_string()), tag)
+            } else {
+                small_document(number, OLD_REPLICAS, OLD_TAG)
+            }
         };
         join(&(0..count).map(of).collect::<Vec<_>>())
     };
     Case {
         title: format!("{count} documents, one in {every} changed"),
-        base: make(false, false),
-        ours: make(true, false),
-        theirs: make(false, true),
-        expected: make(true, true),
+        base: make(OLD_REPLICAS, OLD_TAG),
+        ours: make(NEW_REPLICAS, OLD_TAG),
+        theirs: make(OLD_REPLICAS, NEW_TAG),
+        expected: make(NEW_REPLICAS, NEW_TAG),
     }
 }
 
-fn small_document(number: usize, ours: bool, theirs: bool) -> String {
-    let replicas = if ours { format!("3 # keep-{number}") } else { "1".into() };
-    let tag = if theirs { "v1.1.0" } else { "v1.0.0" };
+const OLD_REPLICAS: &str = "1";
+const NEW_REPLICAS: &str = "3 # keep-NUMBER";
+const OLD_TAG: &str = "v1.0.0";
+const NEW_TAG: &str = "v1.1.0";
+
+fn small_document(number: usize, replicas: &str, tag: &str) -> String {
     let mut text =
         format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: app-{number}\n  namespace: apps\n");
     write!(

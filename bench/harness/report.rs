@@ -24,6 +24,8 @@ impl Report {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lines = vec![
             format!("inputs: {origin}; {cores} cores; medians of {runs} runs"),
+            "comments lost, bytes elsewhere and conflict markers are counted against the text of a perfect merge"
+                .into(),
             String::new(),
             format!(
                 "{:<40}{:<17}{:>10}{:>9} {:>9} {:>10} {:>8} {:>5}",
