@@ -7,10 +7,10 @@
 //! answer could be given. Both know their exit code: `report.exit`, `error.exit()`; an error also has `remedy()`.
 //! Nothing here asks or prints; `upgrade` is two halves, [`plan`] and [`carry_out`], with the confirmation between.
 
+pub mod ports;
 pub mod ask;
 pub mod error;
 mod flow;
-pub mod ports;
 
 pub use ask::{Ask, Commits, Others, Reach, Target};
 pub use error::Error;

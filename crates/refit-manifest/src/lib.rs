@@ -6,8 +6,8 @@
 
 pub mod tree;
 pub mod mask;
-pub mod parse;
 pub mod scalar;
+pub mod parse;
 pub mod stream;
 pub mod edit;
 pub mod schema;
