@@ -4,4 +4,5 @@
 
 pub mod checker;
 pub mod random;
+pub mod releases;
 pub mod script;
