@@ -1,0 +1,237 @@
+//! What an upgrade leaves in the repository: `.refit/<cluster>.json`, and the notes that people's answers wait in.
+//!
+//! In: what was planned and answered. Out: JSON that reads back to the same values. Holds no time and no machine, so that
+//! the same upgrade writes the same bytes.
+
+use refit_manifest::{Answer, Answers, Decision, DecisionId, Path};
+use serde::{Deserialize, Serialize};
+
+use crate::finding::Acceptance;
+use crate::options::Options;
+use crate::release::{Platform, Version};
+use crate::report::API_VERSION;
+
+/// The record of the last upgrade of a cluster, written in the same commit as the change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// [`API_VERSION`].
+    pub api_version: String,
+    /// `Record`.
+    pub kind: String,
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The platform.
+    pub platform: Platform,
+    /// The cluster.
+    pub cluster: String,
+    /// The release before.
+    pub from: Version,
+    /// The release after.
+    pub to: Version,
+    /// The options that both were generated with.
+    pub options: Options,
+    /// The generated files.
+    pub files: Vec<RecordedFile>,
+    /// The decisions that a rule or a person took, and those that are open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<RecordedDecision>,
+    /// The findings that were accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<Acceptance>,
+}
+
+/// One generated file in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedFile {
+    /// The path.
+    pub path: String,
+    /// The digest of what the generator wrote for the release before.
+    pub base: String,
+    /// The digest of what the generator writes for the release after: the base of the next upgrade.
+    pub theirs: String,
+}
+
+/// One decision in a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedDecision {
+    /// The decision's id, which holds file, object, field and values.
+    pub id: String,
+    /// The file.
+    pub path: String,
+    /// The object.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub object: String,
+    /// The field.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    /// The rule that decided.
+    pub rule: String,
+    /// What a person answered; `None` where a rule decided or nobody has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<RecordedAnswer>,
+}
+
+/// An answer as it is written down: `"ours"`, `"theirs"` or `{"value": "…"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum RecordedAnswer {
+    /// Keep what the file has.
+    Ours,
+    /// Take what the new release has.
+    Theirs,
+    /// Write this value.
+    Value(String),
+}
+
+impl From<&Answer> for RecordedAnswer {
+    fn from(answer: &Answer) -> Self {
+        match answer {
+            Answer::Ours => Self::Ours,
+            Answer::Theirs => Self::Theirs,
+            Answer::Value(value) => Self::Value(value.clone()),
+        }
+    }
+}
+
+impl From<&RecordedAnswer> for Answer {
+    fn from(answer: &RecordedAnswer) -> Self {
+        match answer {
+            RecordedAnswer::Ours => Self::Ours,
+            RecordedAnswer::Theirs => Self::Theirs,
+            RecordedAnswer::Value(value) => Self::Value(value.clone()),
+        }
+    }
+}
+
+impl RecordedDecision {
+    /// Takes down a decision of a merge.
+    pub fn of(decision: &Decision) -> Self {
+        Self {
+            id: decision.id.to_string(),
+            path: decision.path.to_string(),
+            object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
+            field: decision.field.clone(),
+            rule: decision.rule.word().to_owned(),
+            answer: decision.answer.as_ref().map(RecordedAnswer::from),
+        }
+    }
+}
+
+impl Record {
+    /// Gives the path of a cluster's record.
+    pub fn path(cluster: &str) -> Path {
+        Path::new(format!(".refit/{cluster}.json"))
+    }
+
+    /// Reads a record.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// Writes the record.
+    pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        write(self)
+    }
+
+    /// Gives the answers of people, to be used again where the same question comes up (rule 9).
+    pub fn answers(&self) -> Answers {
+        let given = |decision: &RecordedDecision| {
+            let answer = decision.answer.as_ref()?;
+            Some((DecisionId(decision.id.clone()), Answer::from(answer)))
+        };
+        Answers(self.decisions.iter().filter_map(given).collect())
+    }
+}
+
+/// The note of an upgrade under way: what was asked for, and what people answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Note {
+    /// [`API_VERSION`].
+    pub api_version: String,
+    /// `Note`.
+    pub kind: String,
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The platform.
+    pub platform: Platform,
+    /// The cluster.
+    pub cluster: String,
+    /// The target branch.
+    pub branch: String,
+    /// The target release.
+    pub to: Version,
+    /// Whether `upgrade` was confirmed, so that the request may be opened once the last decision is taken.
+    pub confirmed: bool,
+    /// When the upgrade was asked for, UTC; of several the newest counts.
+    pub asked: jiff::Timestamp,
+    /// The findings that were accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<Acceptance>,
+    /// The answers by decision, in the order of the ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<NotedAnswer>,
+    /// The head of the request's branch whose commits of people were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+}
+
+/// One answer in a note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotedAnswer {
+    /// The decision's id.
+    pub id: String,
+    /// The answer.
+    pub answer: RecordedAnswer,
+}
+
+impl Note {
+    /// Gives the name of an upgrade's note.
+    pub fn name(upgrade: &str) -> String {
+        format!("{}{upgrade}", Self::PREFIX)
+    }
+
+    /// What the names of all notes begin with.
+    pub const PREFIX: &'static str = "decisions/";
+
+    /// Reads a note.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        serde_json::from_slice(bytes)
+    }
+
+    /// Writes the note.
+    pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        write(self)
+    }
+
+    /// Gives the answers.
+    pub fn answers(&self) -> Answers {
+        let pair = |noted: &NotedAnswer| (DecisionId(noted.id.clone()), Answer::from(&noted.answer));
+        Answers(self.answers.iter().map(pair).collect())
+    }
+
+    /// Takes an answer; an earlier one to the same decision is replaced.
+    pub fn take(&mut self, id: &DecisionId, answer: &Answer) {
+        self.answers.retain(|noted| noted.id != id.0);
+        self.answers.push(NotedAnswer {
+            id: id.0.clone(),
+            answer: answer.into(),
+        });
+        self.answers.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+}
+
+/// The fixed words of records and notes.
+pub fn envelope(kind: &str) -> (String, String) {
+    (API_VERSION.to_owned(), kind.to_owned())
+}
+
+fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

@@ -1,0 +1,82 @@
+//! What was read of a repository at one commit.
+//!
+//! In: paths and bytes from the edges. Out: a [`Snapshot`]. Knows no Git.
+
+use std::collections::BTreeMap;
+
+use refit_manifest::{Path, Tree};
+
+/// The largest file that is read; a plane of Flux with all components has 1 MB.
+pub const SIZE_LIMIT: u64 = 16 << 20;
+
+/// A repository at one commit.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Where the repository is, for messages.
+    pub repository: String,
+    /// The target branch.
+    pub branch: String,
+    /// Its newest commit.
+    pub commit: String,
+    /// Every path of the commit.
+    pub paths: BTreeMap<Path, Seen>,
+    /// The files that matter, see [`wanted`].
+    pub tree: Tree,
+}
+
+/// What is known about a path without its content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The size in bytes.
+    pub size: u64,
+    /// Whether Git attributes stand between the stored and the checked-out bytes.
+    pub filtered: bool,
+    /// Whether the file may be run.
+    pub executable: bool,
+}
+
+/// Tells whether a file can matter to a plane, and so must be read.
+pub fn wanted(path: &Path, size: u64) -> bool {
+    size <= SIZE_LIMIT
+        && (path.is_yaml()
+            || path.file_name() == "Kustomization"
+            || path.is_json()
+            || is_renovate(path)
+            || path.as_str().ends_with(".tf"))
+}
+
+/// Tells whether a file configures Renovate.
+pub fn is_renovate(path: &Path) -> bool {
+    let places = ["", ".github", ".gitlab"];
+    let names = [
+        "renovate.json",
+        "renovate.json5",
+        ".renovaterc",
+        ".renovaterc.json",
+        ".renovaterc.json5",
+    ];
+    places.contains(&path.directory()) && names.contains(&path.file_name())
+}
+
+/// Tells whether a file is the record of a cluster's last upgrade.
+pub fn is_record(path: &Path) -> bool {
+    path.directory() == ".refit" && path.is_json()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_that_can_matter_are_read() {
+        let want = |path: &str, size| wanted(&Path::from(path), size);
+        assert!(want("a/b.yaml", 10));
+        assert!(want("a/b.yml", 10));
+        assert!(want(".refit/production.json", 10));
+        assert!(want(".github/renovate.json5", 10));
+        assert!(want("infra/main.tf", 10));
+        assert!(!want("README.md", 10));
+        assert!(!want("a/renovate.json5", 10));
+        assert!(!want("a/b.yaml", SIZE_LIMIT + 1));
+    }
+}
