@@ -1,0 +1,476 @@
+//! The text of a change request, for the person who reviews it.
+//!
+//! In: [`Facts`] of a plan. Out: title and body in Markdown. Long lists are cut with a pointer to the command that shows
+//! all of them, so that the text stays readable and within what forges accept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::finding::{Acceptance, Finding, Severity};
+use crate::report::{ChangeLine, DecisionLine, FileChange};
+
+/// The most entries of a list.
+const LIST_LIMIT: usize = 25;
+
+/// The most characters of a value.
+const VALUE_LIMIT: usize = 160;
+
+/// What a request is written from.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// The platform as people write it.
+    pub platform: &'a str,
+    /// The cluster.
+    pub cluster: &'a str,
+    /// The release before.
+    pub from: &'a str,
+    /// The release after.
+    pub to: &'a str,
+    /// The components with the image tags before and after.
+    pub components: &'a [ComponentChange],
+    /// The CRDs whose versions change.
+    pub apis: &'a [ApiChange],
+    /// Every open and noted decision.
+    pub decisions: &'a [DecisionLine],
+    /// What the user had changed against the generator.
+    pub kept: &'a [ChangeLine],
+    /// The objects that leave the plane.
+    pub leaving: &'a [String],
+    /// The images that the user's registry must have before the merge.
+    pub mirror: &'a [String],
+    /// What was found.
+    pub findings: &'a [Finding],
+    /// What was accepted.
+    pub accepted: &'a [Acceptance],
+    /// The files that change.
+    pub files: &'a [FileChange],
+}
+
+/// One component before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentChange {
+    /// The name.
+    pub name: String,
+    /// The image tag before; `None` when it is new.
+    pub from: Option<String>,
+    /// The image tag after; `None` when it leaves.
+    pub to: Option<String>,
+}
+
+/// One CRD whose versions change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApiChange {
+    /// The CRD's name.
+    pub name: String,
+    /// The versions that come.
+    pub comes: Vec<String>,
+    /// The versions that go.
+    pub goes: Vec<String>,
+    /// The storage version before and after, when it changes.
+    pub storage: Option<(String, String)>,
+}
+
+/// The machine-readable hint at the end of a body; never authority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Block {
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The place in the order of the upgrade's requests, from 1.
+    pub index: usize,
+    /// The places of the requests that must be merged before.
+    pub needs: Vec<usize>,
+    /// The commit of the branch.
+    pub head: String,
+}
+
+/// Writes the title.
+pub fn title(facts: &Facts<'_>) -> String {
+    format!(
+        "Upgrade {} on {} from {} to {}",
+        facts.platform, facts.cluster, facts.from, facts.to
+    )
+}
+
+/// Writes the body without the machine block.
+pub fn body(facts: &Facts<'_>) -> String {
+    let mut text = format!(
+        "Upgrades {} on cluster {} from {} to {}. The change keeps what you edited; everything else is what the generator \
+         writes for {}.\n",
+        facts.platform,
+        code(facts.cluster),
+        code(facts.from),
+        code(facts.to),
+        facts.to
+    );
+    open(&mut text, facts.decisions);
+    list(&mut text, "Mirror before merging", facts.mirror, |image| code(image));
+    components(&mut text, facts.components);
+    list(&mut text, "API versions", facts.apis, api);
+    list(&mut text, "Objects that leave", facts.leaving, |object| code(object));
+    list(&mut text, "Kept from your files", facts.kept, kept);
+    let noted: Vec<&DecisionLine> = facts.decisions.iter().filter(|decision| !decision.open).collect();
+    list(&mut text, "Decided by rule or answer", &noted, |decision| {
+        taken(decision)
+    });
+    list(&mut text, "Findings", facts.findings, finding);
+    list(&mut text, "Accepted", facts.accepted, |acceptance| {
+        code(&acceptance.to_string())
+    });
+    list(&mut text, "Files", facts.files, file);
+    text
+}
+
+/// Adds the machine block to a body.
+pub fn with_block(body: &str, block: &Block) -> Result<String, serde_json::Error> {
+    Ok(format!("{body}\n<!-- refit {} -->\n", serde_json::to_string(block)?))
+}
+
+/// Reads the machine block of a body.
+pub fn block(body: &str) -> Option<Block> {
+    let (_, rest) = body.rsplit_once("<!-- refit ")?;
+    let (json, _) = rest.split_once(" -->")?;
+    serde_json::from_str(json).ok()
+}
+
+fn open(text: &mut String, decisions: &[DecisionLine]) {
+    let open: Vec<&DecisionLine> = decisions.iter().filter(|decision| decision.open).collect();
+    if open.is_empty() {
+        return;
+    }
+    let title = format!("Decisions needed: {}", open.len());
+    text.push_str(&format!(
+        "\n## {title}\nDo not merge before they are taken; your side stands in the file.\n\n"
+    ));
+    for decision in open.iter().take(LIST_LIMIT) {
+        text.push_str(&format!("- {} ({})\n", sentence(&decision.message), place(decision)));
+        for (answer, value) in [("ours", &decision.ours), ("theirs", &decision.theirs)] {
+            let command = code(&format!("refit resolve {} {answer}", decision.id));
+            let value = value.as_deref().map_or_else(|| "without it".to_owned(), code);
+            text.push_str(&format!("  - {command}: {value}\n"));
+        }
+    }
+    pointer(text, open.len(), "refit resolve");
+}
+
+fn components(text: &mut String, components: &[ComponentChange]) {
+    if components.is_empty() {
+        return;
+    }
+    text.push_str("\n## Components\n\n| component | before | after |\n|---|---|---|\n");
+    for component in components {
+        let tag = |tag: &Option<String>| tag.clone().unwrap_or_else(|| "-".into());
+        text.push_str(&format!(
+            "| {} | {} | {} |\n",
+            component.name,
+            tag(&component.from),
+            tag(&component.to)
+        ));
+    }
+}
+
+fn list<T>(text: &mut String, title: &str, entries: &[T], line: impl Fn(&T) -> String) {
+    if entries.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n## {title}\n\n"));
+    for entry in entries.iter().take(LIST_LIMIT) {
+        text.push_str(&format!("- {}\n", line(entry)));
+    }
+    pointer(text, entries.len(), "refit plan");
+}
+
+fn pointer(text: &mut String, count: usize, command: &str) {
+    if count > LIST_LIMIT {
+        text.push_str(&format!("- ... and {} more: run `{command}`\n", count - LIST_LIMIT));
+    }
+}
+
+fn api(change: &ApiChange) -> String {
+    let versions = |versions: &[String]| {
+        versions
+            .iter()
+            .map(|version| code(version))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut parts = Vec::new();
+    if !change.comes.is_empty() {
+        parts.push(format!("{} comes", versions(&change.comes)));
+    }
+    if !change.goes.is_empty() {
+        parts.push(format!("{} goes", versions(&change.goes)));
+    }
+    if let Some((old, new)) = &change.storage {
+        parts.push(format!("stored as {} instead of {}", code(new), code(old)));
+    }
+    format!("{}: {}", code(&change.name), parts.join(", "))
+}
+
+fn kept(change: &ChangeLine) -> String {
+    let value = |value: &Option<String>| value.as_deref().map_or_else(|| "nothing".to_owned(), code);
+    let field = if change.field.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", code(&change.field))
+    };
+    format!(
+        "{}{field}: you have {}, the generator wrote {}",
+        change.object,
+        value(&change.has),
+        value(&change.generated)
+    )
+}
+
+fn taken(decision: &DecisionLine) -> String {
+    let by = match &decision.answer {
+        Some(answer) => format!("answered {}", code(answer)),
+        None => "by rule".to_owned(),
+    };
+    format!(
+        "{} ({by}; {}; change it with {})",
+        sentence(&decision.message),
+        place(decision),
+        code(&format!("refit resolve {} ours|theirs", decision.id))
+    )
+}
+
+fn finding(finding: &Finding) -> String {
+    let accepted = if finding.accepted { ", accepted" } else { "" };
+    let severity = match finding.severity {
+        Severity::Blocking => "blocking",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    format!(
+        "**{}** ({severity}{accepted}) {}: {}; {}",
+        finding.code,
+        code(&finding.subject),
+        line(&finding.message),
+        line(&finding.remedy)
+    )
+}
+
+fn file(file: &FileChange) -> String {
+    format!(
+        "{} {}: +{} -{} lines",
+        code(&file.path),
+        file.change,
+        file.added,
+        file.removed
+    )
+}
+
+fn place(decision: &DecisionLine) -> String {
+    let parts = [&decision.object, &decision.field]
+        .into_iter()
+        .filter(|part| !part.is_empty());
+    let words: Vec<String> = parts.map(|part| code(part)).collect();
+    if words.is_empty() {
+        code(&decision.path)
+    } else {
+        words.join(" ")
+    }
+}
+
+fn sentence(message: &str) -> String {
+    line(message).trim_end_matches('.').to_owned()
+}
+
+/// Makes one line of a text that may have several.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Writes a value as code of one line; backticks inside get a longer fence.
+fn code(value: &str) -> String {
+    let mut text = line(value);
+    if text.chars().count() > VALUE_LIMIT {
+        text = text.chars().take(VALUE_LIMIT).chain("...".chars()).collect();
+    }
+    match (text.is_empty(), text.contains('`')) {
+        (true, _) => "(empty)".to_owned(),
+        (_, true) => format!("`` {text} ``"),
+        _ => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Code;
+
+    fn decision(id: &str, open: bool) -> DecisionLine {
+        DecisionLine {
+            id: id.into(),
+            path: "g.yaml".into(),
+            object: "Deployment/source-controller".into(),
+            field: "spec.replicas".into(),
+            base: Some("1".into()),
+            ours: Some("2".into()),
+            theirs: Some("3".into()),
+            class: "sizing".into(),
+            rule: "sizing-kept".into(),
+            outcome: if open { "conflict" } else { "noted" }.into(),
+            message: "You have 2 replicas, the new release has 3.".into(),
+            answer: None,
+            open,
+        }
+    }
+
+    fn facts<'a>() -> Facts<'a> {
+        Facts {
+            platform: "flux",
+            cluster: "production",
+            from: "v2.6.4",
+            to: "v2.7.5",
+            components: &[],
+            apis: &[],
+            decisions: &[],
+            kept: &[],
+            leaving: &[],
+            mirror: &[],
+            findings: &[],
+            accepted: &[],
+            files: &[],
+        }
+    }
+
+    #[test]
+    fn a_reviewer_reads_everything_that_matters_with_open_decisions_first() {
+        let components = [
+            ComponentChange {
+                name: "source-controller".into(),
+                from: Some("v1.6.2".into()),
+                to: Some("v1.7.4".into()),
+            },
+            ComponentChange {
+                name: "source-watcher".into(),
+                from: None,
+                to: Some("v2.0.3".into()),
+            },
+        ];
+        let apis = [ApiChange {
+            name: "buckets.source.toolkit.fluxcd.io".into(),
+            comes: vec![],
+            goes: vec!["v1beta1".into()],
+            storage: Some(("v1beta2".into(), "v1".into())),
+        }];
+        let kept = [ChangeLine {
+            path: "g.yaml".into(),
+            object: "Deployment/helm-controller".into(),
+            field: "spec.replicas".into(),
+            generated: Some("1".into()),
+            has: Some("3".into()),
+        }];
+        let findings = [Finding::new(
+            Code::MixedState,
+            "g.yaml",
+            "labels say v2.6.4, header says v2.6.3",
+        )];
+        let text = body(&Facts {
+            components: &components,
+            apis: &apis,
+            decisions: &[decision("d1", true), decision("d2", false)],
+            kept: &kept,
+            leaving: &["Service/old in flux-system".into()],
+            mirror: &["registry.example/fluxcd/source-controller:v1.7.4".into()],
+            findings: &findings,
+            accepted: &["MixedState".parse().unwrap()],
+            files: &[FileChange {
+                path: "g.yaml".into(),
+                change: "changed".into(),
+                digest: String::new(),
+                added: 5,
+                removed: 4,
+            }],
+            ..facts()
+        });
+        let expected = "\
+Upgrades flux on cluster `production` from `v2.6.4` to `v2.7.5`. The change keeps what you edited; everything else is what \
+the generator writes for v2.7.5.
+
+## Decisions needed: 1
+Do not merge before they are taken; your side stands in the file.
+
+- You have 2 replicas, the new release has 3 (`Deployment/source-controller` `spec.replicas`)
+  - `refit resolve d1 ours`: `2`
+  - `refit resolve d1 theirs`: `3`
+
+## Mirror before merging
+
+- `registry.example/fluxcd/source-controller:v1.7.4`
+
+## Components
+
+| component | before | after |
+|---|---|---|
+| source-controller | v1.6.2 | v1.7.4 |
+| source-watcher | - | v2.0.3 |
+
+## API versions
+
+- `buckets.source.toolkit.fluxcd.io`: `v1beta1` goes, stored as `v1` instead of `v1beta2`
+
+## Objects that leave
+
+- `Service/old in flux-system`
+
+## Kept from your files
+
+- Deployment/helm-controller `spec.replicas`: you have `3`, the generator wrote `1`
+
+## Decided by rule or answer
+
+- You have 2 replicas, the new release has 3 (by rule; `Deployment/source-controller` `spec.replicas`; change it with \
+`refit resolve d2 ours|theirs`)
+
+## Findings
+
+- **MixedState** (warning) `g.yaml`: labels say v2.6.4, header says v2.6.3; check which release runs; the upgrade brings \
+all of them to the target
+
+## Accepted
+
+- `MixedState`
+
+## Files
+
+- `g.yaml` changed: +5 -4 lines
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_thousand_decisions_stay_readable() {
+        let decisions: Vec<DecisionLine> = (0..2000).map(|n| decision(&format!("d{n}"), n % 2 == 0)).collect();
+        let text = body(&Facts {
+            decisions: &decisions,
+            ..facts()
+        });
+        assert!(text.contains("## Decisions needed: 1000"));
+        assert!(text.contains("- ... and 975 more: run `refit resolve`"));
+        assert!(text.contains("- ... and 975 more: run `refit plan`"));
+        assert!(text.len() < 20_000, "{}", text.len());
+    }
+
+    #[test]
+    fn values_with_line_breaks_and_backticks_stay_one_line_of_code() {
+        assert_eq!(code("a\n  b"), "`a b`");
+        assert_eq!(code("a `b`"), "`` a `b` ``");
+        assert_eq!(code(&"x".repeat(500)).len(), VALUE_LIMIT + 5);
+    }
+
+    #[test]
+    fn the_machine_block_is_small_and_reads_back() {
+        let wanted = Block {
+            upgrade: "0123456789".into(),
+            index: 1,
+            needs: vec![],
+            head: "f".repeat(64),
+        };
+        let text = with_block("body", &wanted).unwrap();
+        assert!(text.len() < 1024);
+        assert_eq!(block(&text), Some(wanted));
+        assert_eq!(block("nothing"), None);
+    }
+}

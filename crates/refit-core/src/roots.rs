@@ -1,0 +1,294 @@
+//! Sync roots: which clusters use which generated files, and what they are called.
+//!
+//! In: a tree and the paths of generated manifests. Out: [`Root`]s. Reads Flux Kustomizations for their path alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use refit_manifest::{Path, Stream, Tree};
+
+use crate::build::{self, BuildSet};
+
+/// Directory names that say nothing about a cluster.
+const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "gitops"];
+
+/// A cluster: a directory that is synchronised, and the generated files that it reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The cluster's name.
+    pub name: String,
+    /// The directory, empty for the root of the repository.
+    pub directory: String,
+    /// What the directory is built from.
+    pub build: BuildSet,
+    /// The generated files among it.
+    pub generated: Vec<Path>,
+    /// The names of other clusters that use one of these files.
+    pub shared_with: Vec<String>,
+}
+
+/// A Flux Kustomization: where it is written and which directory it synchronises.
+struct Sync {
+    written: Path,
+    directory: String,
+}
+
+/// Finds the clusters of some generated files, in the order of their directories.
+pub fn find(tree: &Tree, generated: &[Path]) -> Vec<Root> {
+    let syncs = syncs(tree);
+    let mut builds: BTreeMap<String, BuildSet> = BTreeMap::new();
+    for directory in syncs.iter().map(|sync| &sync.directory) {
+        builds
+            .entry(directory.clone())
+            .or_insert_with(|| build::of(tree, directory));
+    }
+    let mut roots: BTreeMap<String, Vec<Path>> = BTreeMap::new();
+    for path in generated {
+        for directory in directories(path, &syncs, &builds) {
+            roots.entry(directory).or_default().push(path.clone());
+        }
+    }
+    let names = names(&roots);
+    let root = |(directory, paths): (&String, &Vec<Path>)| {
+        let uses = |other: &String| *other != *directory && roots[other].iter().any(|path| paths.contains(path));
+        let others = roots.keys().filter(|other| uses(other));
+        Root {
+            name: names[directory].clone(),
+            directory: directory.clone(),
+            build: builds
+                .get(directory)
+                .cloned()
+                .unwrap_or_else(|| build::of(tree, directory)),
+            generated: paths.clone(),
+            shared_with: others.map(|other| names[other].clone()).collect(),
+        }
+    };
+    roots.iter().map(root).collect()
+}
+
+/// Gives the directories that synchronise a generated file: of nested ones the innermost, else the file's own.
+fn directories(path: &Path, syncs: &[Sync], builds: &BTreeMap<String, BuildSet>) -> BTreeSet<String> {
+    let reaching: BTreeSet<&String> = syncs
+        .iter()
+        .map(|sync| &sync.directory)
+        .filter(|directory| builds[*directory].resources.contains(path))
+        .collect();
+    let beside = syncs.iter().filter(|sync| sync.written.directory() == path.directory());
+    let beside: BTreeSet<&String> = beside
+        .map(|sync| &sync.directory)
+        .filter(|directory| reaching.contains(directory))
+        .collect();
+    let innermost = |candidates: &BTreeSet<&String>| -> BTreeSet<String> {
+        let holds_another = |outer: &&&String| candidates.iter().any(|inner| is_inside(inner, outer));
+        candidates
+            .iter()
+            .filter(|outer| !holds_another(outer))
+            .map(|directory| (**directory).clone())
+            .collect()
+    };
+    // The sync that is written beside the manifest is the one that `flux bootstrap` wrote for it.
+    let mut chosen = innermost(&reaching);
+    if let Some(own) = beside.iter().next() {
+        chosen.retain(|directory| !is_inside(directory, own));
+        chosen.insert((*own).clone());
+    }
+    if chosen.is_empty() {
+        chosen.insert(path.directory().to_owned());
+    }
+    chosen
+}
+
+fn is_inside(inner: &str, outer: &str) -> bool {
+    inner != outer && (outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
+}
+
+fn syncs(tree: &Tree) -> Vec<Sync> {
+    let mut syncs = Vec::new();
+    for (path, entry) in tree.iter().filter(|(path, _)| path.is_yaml()) {
+        let Some(bytes) = entry.bytes() else { continue };
+        let mentions = |text: &str| text.contains("kustomize.toolkit.fluxcd.io/") && text.contains("Kustomization");
+        if !std::str::from_utf8(bytes).is_ok_and(mentions) {
+            continue;
+        }
+        let Ok(stream) = Stream::split(bytes.clone()) else {
+            continue;
+        };
+        for document in stream.documents() {
+            let head = document.head();
+            if &*head.kind != "Kustomization" || !head.api_version.starts_with("kustomize.toolkit.fluxcd.io/") {
+                continue;
+            }
+            let directory = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
+            syncs.push(Sync {
+                written: path.clone(),
+                directory: build::normal(directory.unwrap_or_default()),
+            });
+        }
+    }
+    syncs
+}
+
+/// Names each directory by its last telling part, and by more parts where two would be called the same.
+fn names(roots: &BTreeMap<String, Vec<Path>>) -> BTreeMap<String, String> {
+    let parts: BTreeMap<&String, Vec<&str>> = roots
+        .iter()
+        .map(|(directory, paths)| {
+            let of = if directory.is_empty() {
+                paths[0].directory()
+            } else {
+                directory
+            };
+            (directory, telling(of))
+        })
+        .collect();
+    let name = |directory: &String| {
+        let own = &parts[directory];
+        for count in 1..=own.len() {
+            let name = last(own, count);
+            if parts
+                .iter()
+                .all(|(other, parts)| *other == directory || last(parts, count) != name)
+            {
+                return name;
+            }
+        }
+        last(own, own.len())
+    };
+    roots
+        .keys()
+        .map(|directory| (directory.clone(), name(directory)))
+        .collect()
+}
+
+/// Gives the parts of a path up to the last that tells something; at least one.
+fn telling(directory: &str) -> Vec<&str> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    while parts.len() > 1 && parts.last().is_some_and(|part| GENERIC.contains(part)) {
+        parts.pop();
+    }
+    if parts.is_empty() {
+        parts.push("flux-system");
+    }
+    parts
+}
+
+fn last(parts: &[&str], count: usize) -> String {
+    let text = parts[parts.len().saturating_sub(count)..].join("-");
+    text.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use refit_manifest::Entry;
+
+    use super::*;
+
+    fn sync(path: &str) -> String {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: x}}\nspec: {{path: {path}}}\n"
+        )
+    }
+
+    fn check(files: &[(&str, &str)], expected: &[&str]) {
+        let entry = |(path, text): &(&str, &str)| (Path::from(*path), Entry::file(text.as_bytes()));
+        let tree: Tree = files.iter().map(entry).collect();
+        let generated: Vec<Path> = tree
+            .paths()
+            .filter(|path| path.file_name() == "g.yaml")
+            .cloned()
+            .collect();
+        let lines: Vec<String> = find(&tree, &generated)
+            .iter()
+            .map(|root| {
+                let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();
+                format!(
+                    "{} at `{}`: {} {}",
+                    root.name,
+                    root.directory,
+                    files.join(","),
+                    root.shared_with.join(",")
+                )
+            })
+            .collect();
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_cluster_is_called_by_the_last_telling_part_of_its_sync_root() {
+        check(
+            &[
+                ("clusters/production/flux-system/g.yaml", ""),
+                (
+                    "clusters/production/flux-system/sync.yaml",
+                    &sync("./clusters/production"),
+                ),
+                ("clusters/production/apps.yaml", &sync("./apps")),
+            ],
+            &["production at `clusters/production`: clusters/production/flux-system/g.yaml"],
+        );
+    }
+
+    #[test]
+    fn without_a_kustomization_the_directory_of_the_manifest_counts() {
+        check(
+            &[("flux-system/g.yaml", "")],
+            &["flux-system at `flux-system`: flux-system/g.yaml"],
+        );
+        check(&[("g.yaml", "")], &["flux-system at ``: g.yaml"]);
+        check(
+            &[(".weave-gitops/clusters/kind-kind/system/g.yaml", "")],
+            &["kind-kind at `.weave-gitops/clusters/kind-kind/system`: .weave-gitops/clusters/kind-kind/system/g.yaml"],
+        );
+    }
+
+    #[test]
+    fn a_sync_of_the_whole_repository_is_called_by_the_directory_of_the_manifest() {
+        check(
+            &[("flux-system/g.yaml", ""), ("flux-system/sync.yaml", &sync("./"))],
+            &["flux-system at ``: flux-system/g.yaml"],
+        );
+    }
+
+    #[test]
+    fn clusters_of_the_same_name_are_told_apart_by_more_parts() {
+        check(
+            &[("eu/prod/flux-system/g.yaml", ""), ("us/prod/flux-system/g.yaml", "")],
+            &[
+                "eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml",
+                "us-prod at `us/prod/flux-system`: us/prod/flux-system/g.yaml",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_file_that_two_clusters_build_from_is_shared() {
+        check(
+            &[
+                ("base/kustomization.yaml", "resources: [g.yaml]\n"),
+                ("base/g.yaml", ""),
+                ("clusters/a/kustomization.yaml", "resources: [../../base, sync.yaml]\n"),
+                ("clusters/a/sync.yaml", &sync("clusters/a")),
+                ("clusters/b/kustomization.yaml", "resources: [../../base, sync.yaml]\n"),
+                ("clusters/b/sync.yaml", &sync("clusters/b")),
+            ],
+            &["a at `clusters/a`: base/g.yaml b", "b at `clusters/b`: base/g.yaml a"],
+        );
+    }
+
+    #[test]
+    fn the_sync_beside_the_manifest_wins_over_one_of_another_repository_with_a_wider_path() {
+        check(
+            &[
+                ("clusters/a/flux-system/g.yaml", ""),
+                ("clusters/a/flux-system/sync.yaml", &sync("clusters/a")),
+                ("clusters/a/other.yaml", &sync("./")),
+                ("clusters/b/flux-system/g.yaml", ""),
+                ("clusters/b/flux-system/sync.yaml", &sync("clusters/b")),
+            ],
+            &[
+                "a at `clusters/a`: clusters/a/flux-system/g.yaml",
+                "b at `clusters/b`: clusters/b/flux-system/g.yaml",
+            ],
+        );
+    }
+}
