@@ -104,9 +104,9 @@ codes! {
     TooDeep: Blocking,
         "A file of the plane nests deeper, or expands further, than any manifest does.",
         "remove the nesting or the aliases that multiply, commit, and run again";
-    DuplicateIdentity: Blocking,
+    DuplicateIdentity: Warning,
         "The same object stands twice among the files of one cluster.",
-        "remove one of the two, commit, and run again";
+        "remove one of the two; until then each is matched by its file";
     SharedFile: Blocking,
         "A generated file is used by several clusters, so it can only be upgraded for all of them together.",
         "give each cluster its own generated file";

@@ -69,6 +69,8 @@ pub struct RecordedDecision {
     pub field: String,
     /// The rule that decided.
     pub rule: String,
+    /// How it ended: `noted`, `conflict` or `blocked`; `clean` with an answer.
+    pub outcome: String,
     /// What a person answered; `None` where a rule decided or nobody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<RecordedAnswer>,
@@ -115,6 +117,7 @@ impl RecordedDecision {
             object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
             field: decision.field.clone(),
             rule: decision.rule.word().to_owned(),
+            outcome: decision.outcome.word().to_owned(),
             answer: decision.answer.as_ref().map(RecordedAnswer::from),
         }
     }
@@ -134,6 +137,12 @@ impl Record {
     /// Writes the record.
     pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
         write(self)
+    }
+
+    /// Counts the decisions that nobody took.
+    pub fn open(&self) -> usize {
+        let open = |decision: &&RecordedDecision| decision.outcome == "conflict" && decision.answer.is_none();
+        self.decisions.iter().filter(open).count()
     }
 
     /// Gives the answers of people, to be used again where the same question comes up (rule 9).
@@ -192,11 +201,11 @@ pub struct NotedAnswer {
 impl Note {
     /// Gives the name of an upgrade's note.
     pub fn name(upgrade: &str) -> String {
-        format!("{}{upgrade}", Self::PREFIX)
+        format!("{}/{upgrade}", Self::PREFIX)
     }
 
-    /// What the names of all notes begin with.
-    pub const PREFIX: &'static str = "decisions/";
+    /// What the names of all notes are below.
+    pub const PREFIX: &'static str = "decisions";
 
     /// Reads a note.
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {

@@ -1,0 +1,394 @@
+//! The plan of one hop on one cluster: merged files, decisions, and the request that brings them.
+//!
+//! In: [`Given`]: the cluster, what the generator wrote before and after, answers. Out: a [`Plan`], complete enough that
+//! nothing is left to choose while it is carried out. Knows neither Git nor forge.
+
+mod changes;
+mod texts;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use refit_manifest::merge::{Merged, Settings, merge};
+use refit_manifest::{Answer, Answers, Class, Decision, Entry, Outcome, Path, Rule, Stream, Tree};
+
+use crate::catalog::Catalog;
+use crate::digest;
+use crate::finding::{Acceptance, Code, Finding};
+use crate::generated::{Generated, Image};
+use crate::inventory::Cluster;
+use crate::options::Options;
+use crate::record::{Record, RecordedDecision, RecordedFile, envelope};
+use crate::release::Version;
+use crate::report::{ChangeLine, DecisionLine, FileChange};
+use crate::snapshot::Snapshot;
+
+pub use changes::{line, line_of_answer};
+
+/// What one generated file was and would be.
+#[derive(Clone, Debug)]
+pub struct Sides {
+    /// The path.
+    pub path: Path,
+    /// What the generator wrote for the installed release.
+    pub base: Arc<[u8]>,
+    /// Where that was had from, in words.
+    pub origin: String,
+    /// What the generator writes for the target.
+    pub theirs: Arc<[u8]>,
+}
+
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// The repository.
+    pub snapshot: &'a Snapshot,
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// What is known about releases.
+    pub catalog: &'a Catalog,
+    /// The installed release.
+    pub from: &'a Version,
+    /// The target.
+    pub to: &'a Version,
+    /// The options of both sides.
+    pub options: &'a Options,
+    /// The generated files.
+    pub sides: &'a [Sides],
+    /// The answers of people.
+    pub answers: &'a Answers,
+    /// What was accepted.
+    pub accepted: &'a [Acceptance],
+    /// What was found before.
+    pub findings: &'a [Finding],
+}
+
+/// What happens to the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// It can be opened and merged.
+    Ready,
+    /// It opens as a draft, since decisions are open.
+    Draft,
+    /// It does not open before the decisions of the classes image and contract are taken.
+    Held,
+}
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The installed release.
+    pub from: Version,
+    /// The target.
+    pub to: Version,
+    /// The branch of the request.
+    pub branch: String,
+    /// The files that the commit writes: path, bytes, whether they may be run.
+    pub writes: Vec<Write>,
+    /// The message of the commit.
+    pub message: String,
+    /// The title of the request.
+    pub title: String,
+    /// The text of the request, without the machine block.
+    pub body: String,
+    /// What happens to the request.
+    pub opening: Opening,
+    /// Every decision that is open, noted, answered or blocked.
+    pub decisions: Vec<DecisionLine>,
+    /// The files in a few words.
+    pub files: Vec<FileChange>,
+    /// Everything found.
+    pub findings: Vec<Finding>,
+}
+
+/// One file that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The path.
+    pub path: Path,
+    /// The content.
+    pub bytes: Arc<[u8]>,
+    /// Whether it may be run.
+    pub executable: bool,
+}
+
+impl Plan {
+    /// Lists the open decisions.
+    pub fn open(&self) -> impl Iterator<Item = &DecisionLine> {
+        self.decisions.iter().filter(|decision| decision.open)
+    }
+
+    /// Tells whether a finding blocks it.
+    pub fn is_blocked(&self) -> bool {
+        self.findings.iter().any(Finding::blocks)
+    }
+}
+
+/// Gives the id of an upgrade: the same plane, cluster and target give the same id.
+pub fn upgrade_id(branch: &str, directory: &str, cluster: &str, target: &str) -> String {
+    digest::short(&[branch, directory, cluster, target])
+}
+
+/// Makes the plan.
+pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
+    let ours = ours(given);
+    let merged = merged(given, &ours);
+    let upgrade = upgrade_id(
+        &given.snapshot.branch,
+        &given.cluster.root.directory,
+        &given.cluster.root.name,
+        &target(given),
+    );
+    let record = record(given, &upgrade, &merged.decisions);
+    let mut writes = changes::writes(&ours, &merged.tree);
+    writes.push(Write {
+        path: Record::path(&given.cluster.root.name),
+        bytes: record.write()?.into(),
+        executable: false,
+    });
+    let mut findings = given.findings.to_vec();
+    findings.extend(merged.decisions.iter().filter_map(blocked));
+    findings.extend(filtered(given.snapshot, &writes));
+    let decisions = changes::lines(&merged.decisions);
+    let files = changes::files(&given.snapshot.tree, &writes);
+    let texts = texts::write(&texts::Parts {
+        given,
+        upgrade: &upgrade,
+        merged: &merged,
+        decisions: &decisions,
+        files: &files,
+        findings: &findings,
+        kept: &kept(given),
+    });
+    Ok(Plan {
+        cluster: given.cluster.root.name.clone(),
+        from: given.from.clone(),
+        to: given.to.clone(),
+        branch: texts::branch(given, &upgrade),
+        upgrade,
+        writes,
+        message: texts.message,
+        title: texts.title,
+        body: texts.body,
+        opening: opening(&merged.decisions),
+        decisions,
+        files,
+        findings,
+    })
+}
+
+/// Lists what the user changed against what the generator wrote.
+pub fn user_changes(base: &Tree, ours: &Tree) -> Vec<ChangeLine> {
+    // The user's changes are what a merge would bring to an untouched base.
+    let changes = merge(base, base, ours, &Settings::default());
+    changes.decisions.iter().map(changes::change).collect()
+}
+
+/// Tells whether a decision waits for a person.
+pub fn is_open(decision: &Decision) -> bool {
+    decision.outcome == Outcome::Conflict && decision.answer.is_none()
+}
+
+fn target(given: &Given<'_>) -> String {
+    format!("{}@{}", given.catalog.platform(), given.to)
+}
+
+fn opening(decisions: &[Decision]) -> Opening {
+    let mut opening = Opening::Ready;
+    for decision in decisions.iter().filter(|decision| is_open(decision)) {
+        match decision.class {
+            Class::Image | Class::Contract => return Opening::Held,
+            _ => opening = Opening::Draft,
+        }
+    }
+    opening
+}
+
+/// Merges, and keeps every definition: an upgrade never removes one, since its objects would go with it.
+fn merged(given: &Given<'_>, ours: &Tree) -> Merged {
+    let tree = |side: fn(&Sides) -> &Arc<[u8]>| -> Tree {
+        let entry = |sides: &Sides| (sides.path.clone(), Entry::file(Arc::clone(side(sides))));
+        given.sides.iter().map(entry).collect()
+    };
+    let (base, theirs) = (tree(|sides| &sides.base), tree(|sides| &sides.theirs));
+    let mut settings = settings(given);
+    let merged = merge(&base, ours, &theirs, &settings);
+    let definitions: Vec<_> = merged
+        .decisions
+        .iter()
+        .filter(|decision| removes_definition(decision))
+        .collect();
+    if definitions.is_empty() {
+        return merged;
+    }
+    for decision in definitions {
+        settings.answers.0.insert(decision.id.clone(), Answer::Ours);
+    }
+    merge(&base, ours, &theirs, &settings)
+}
+
+fn removes_definition(decision: &Decision) -> bool {
+    let of_definition = |identity: &refit_manifest::Identity| &*identity.kind == "CustomResourceDefinition";
+    decision.class == Class::Object
+        && decision.rule == Rule::Removed
+        && decision.theirs.is_none()
+        && decision.object.as_ref().is_some_and(of_definition)
+}
+
+/// Gives the user's side: the generated files, and other files of the cluster that hold objects which base has and the
+/// generated files lack, since the user may have moved them.
+fn ours(given: &Given<'_>) -> Tree {
+    let tree = &given.snapshot.tree;
+    let mut ours = Tree::new();
+    let mut wanted = Vec::new();
+    for sides in given.sides {
+        if let Some(entry) = tree.get(&sides.path) {
+            ours.insert(sides.path.clone(), entry.clone());
+        }
+        wanted.extend(absent(given, sides));
+    }
+    if wanted.is_empty() {
+        return ours;
+    }
+    let candidates = given
+        .cluster
+        .root
+        .build
+        .resources
+        .iter()
+        .filter(|path| ours.get(path).is_none());
+    let moved: Vec<Path> = candidates
+        .filter(|path| holds_one(tree, path, &wanted))
+        .cloned()
+        .collect();
+    for path in moved {
+        if let Some(entry) = tree.get(&path) {
+            ours.insert(path, entry.clone());
+        }
+    }
+    ours
+}
+
+/// Lists the objects of base that the user's file does not have.
+fn absent(given: &Given<'_>, sides: &Sides) -> Vec<refit_manifest::Identity> {
+    let Ok(base) = Stream::split(Arc::clone(&sides.base)) else {
+        return Vec::new();
+    };
+    let file = given.cluster.files.iter().find(|file| file.path == sides.path);
+    let has: std::collections::BTreeSet<_> = file
+        .iter()
+        .flat_map(|file| file.stream.objects())
+        .map(|(id, _)| id)
+        .collect();
+    base.objects()
+        .map(|(identity, _)| identity)
+        .filter(|identity| !has.contains(identity))
+        .cloned()
+        .collect()
+}
+
+fn holds_one(tree: &Tree, path: &Path, wanted: &[refit_manifest::Identity]) -> bool {
+    let Some(bytes) = tree.bytes(path) else { return false };
+    let text = String::from_utf8_lossy(bytes);
+    if !wanted.iter().any(|identity| text.contains(&*identity.name)) {
+        return false;
+    }
+    Stream::split(Arc::clone(bytes)).is_ok_and(|stream| stream.objects().any(|(identity, _)| wanted.contains(identity)))
+}
+
+/// Gives what the merge must know; generated files hold no custom resources, so no list keys of CRDs are read.
+fn settings(given: &Given<'_>) -> Settings {
+    let mut tags: BTreeMap<String, Vec<String>> = given.catalog.known_tags();
+    for sides in given.sides {
+        for side in [&sides.base, &sides.theirs] {
+            let Ok(stream) = Stream::split(Arc::clone(side)) else {
+                continue;
+            };
+            learn_tags(&Generated::read(&stream, given.catalog), &mut tags);
+        }
+    }
+    Settings {
+        answers: given.answers.clone(),
+        known_tags: tags.into_iter().collect(),
+        ..Settings::default()
+    }
+}
+
+/// Adds the tags of a manifest to the known ones, in the order of versions.
+fn learn_tags(manifest: &Generated<'_>, known: &mut BTreeMap<String, Vec<String>>) {
+    for image in manifest.controllers().filter_map(|controller| controller.image()) {
+        let path = path_without_host(&image);
+        let tags = known.entry(path).or_default();
+        if !image.tag.is_empty() && !tags.iter().any(|tag| tag == image.tag) {
+            tags.push(image.tag.to_owned());
+            tags.sort_by_cached_key(|tag| (Version::parse(tag).ok(), tag.clone()));
+        }
+    }
+}
+
+fn path_without_host(image: &Image<'_>) -> String {
+    match image.registry.split_once('/') {
+        Some((_, path)) => format!("{path}/{}", image.name),
+        None => image.name.to_owned(),
+    }
+}
+
+fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
+    let (api_version, kind) = envelope("Record");
+    let file = |sides: &Sides| RecordedFile {
+        path: sides.path.to_string(),
+        base: digest::of(&sides.base),
+        theirs: digest::of(&sides.theirs),
+    };
+    let told = |decision: &&Decision| decision.outcome != Outcome::Clean || decision.answer.is_some();
+    Record {
+        api_version,
+        kind,
+        upgrade: upgrade.to_owned(),
+        platform: given.catalog.platform().clone(),
+        cluster: given.cluster.root.name.clone(),
+        from: given.from.clone(),
+        to: given.to.clone(),
+        options: given.options.clone(),
+        files: given.sides.iter().map(file).collect(),
+        decisions: decisions.iter().filter(told).map(RecordedDecision::of).collect(),
+        accepted: given.accepted.to_vec(),
+    }
+}
+
+fn blocked(decision: &Decision) -> Option<Finding> {
+    (decision.outcome == Outcome::Blocked)
+        .then(|| Finding::new(Code::FileBlocked, decision.path.as_str(), decision.message.as_str()))
+}
+
+fn filtered(snapshot: &Snapshot, writes: &[Write]) -> Vec<Finding> {
+    let is_filtered = |write: &&Write| snapshot.paths.get(&write.path).is_some_and(|seen| seen.filtered);
+    let known = |path: &Path| Finding::new(Code::FilteredFile, path.as_str(), "Git attributes change its bytes");
+    writes
+        .iter()
+        .filter(is_filtered)
+        .map(|write| known(&write.path))
+        .collect()
+}
+
+fn kept(given: &Given<'_>) -> Vec<ChangeLine> {
+    let mut kept = Vec::new();
+    for sides in given.sides {
+        let Some(bytes) = given.snapshot.tree.bytes(&sides.path) else {
+            continue;
+        };
+        if *bytes != sides.base {
+            let tree = |bytes: &Arc<[u8]>| -> Tree {
+                [(sides.path.clone(), Entry::file(Arc::clone(bytes)))]
+                    .into_iter()
+                    .collect()
+            };
+            kept.extend(user_changes(&tree(&sides.base), &tree(bytes)));
+        }
+    }
+    kept
+}

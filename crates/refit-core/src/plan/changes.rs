@@ -1,0 +1,113 @@
+//! Decisions and files as people read them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use refit_manifest::{Answer, Decision, Entry, Outcome, Tree};
+
+use super::{Write, is_open};
+use crate::digest;
+use crate::report::{ChangeLine, DecisionLine, FileChange};
+
+/// Lists the files of a merged tree that differ from before.
+pub(super) fn writes(before: &Tree, after: &Tree) -> Vec<Write> {
+    let changed = after.iter().filter(|(path, entry)| before.get(path) != Some(entry));
+    changed
+        .filter_map(|(path, entry)| match entry {
+            Entry::File { bytes, executable } => Some(Write {
+                path: path.clone(),
+                bytes: Arc::clone(bytes),
+                executable: *executable,
+            }),
+            Entry::Link(_) => None,
+        })
+        .collect()
+}
+
+/// Gives the decisions that people care about: open ones first, then the others that are not clean or were answered.
+pub(super) fn lines(decisions: &[Decision]) -> Vec<DecisionLine> {
+    let told = |decision: &&Decision| decision.outcome != Outcome::Clean || decision.answer.is_some();
+    let mut lines: Vec<DecisionLine> = decisions.iter().filter(told).map(line).collect();
+    lines.sort_by_key(|line| !line.open);
+    lines
+}
+
+/// Gives a decision as people and programs read it.
+pub fn line(decision: &Decision) -> DecisionLine {
+    DecisionLine {
+        id: decision.id.to_string(),
+        path: decision.path.to_string(),
+        object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
+        field: decision.field.clone(),
+        base: decision.base.clone(),
+        ours: decision.ours.clone(),
+        theirs: decision.theirs.clone(),
+        class: decision.class.word().to_owned(),
+        rule: decision.rule.word().to_owned(),
+        outcome: decision.outcome.word().to_owned(),
+        message: decision.message.clone(),
+        answer: decision.answer.as_ref().map(line_of_answer),
+        open: is_open(decision),
+    }
+}
+
+/// Gives an answer in words: `ours`, `theirs` or `value: TEXT`.
+pub fn line_of_answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Ours => "ours".to_owned(),
+        Answer::Theirs => "theirs".to_owned(),
+        Answer::Value(value) => format!("value: {value}"),
+    }
+}
+
+/// Gives a decision of the merge base -> ours as a change of the user.
+pub(super) fn change(decision: &Decision) -> ChangeLine {
+    ChangeLine {
+        path: decision.path.to_string(),
+        object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
+        field: decision.field.clone(),
+        generated: decision.base.clone(),
+        has: decision.theirs.clone(),
+    }
+}
+
+/// Sums up the files that are written.
+pub(super) fn files(tree: &Tree, writes: &[Write]) -> Vec<FileChange> {
+    let sum = |write: &Write| {
+        let before = tree.bytes(&write.path);
+        let (added, removed) = count(before.map_or(&[][..], |bytes| bytes), &write.bytes);
+        FileChange {
+            path: write.path.to_string(),
+            change: if before.is_some() { "changed" } else { "added" }.to_owned(),
+            digest: digest::of(&write.bytes),
+            added,
+            removed,
+        }
+    };
+    writes.iter().map(sum).collect()
+}
+
+/// Counts the lines that only one side has; a line that moved counts for neither.
+fn count(before: &[u8], after: &[u8]) -> (usize, usize) {
+    let mut balance: HashMap<&[u8], isize> = HashMap::new();
+    for line in after.split_inclusive(|byte| *byte == b'\n') {
+        *balance.entry(line).or_default() += 1;
+    }
+    for line in before.split_inclusive(|byte| *byte == b'\n') {
+        *balance.entry(line).or_default() -= 1;
+    }
+    let sum = |sign: isize| balance.values().map(|count| (count * sign).max(0).unsigned_abs()).sum();
+    (sum(1), sum(-1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_where_only_one_side_has_them() {
+        assert_eq!(count(b"a\nb\nc\n", b"a\nx\nc\nc\n"), (2, 1));
+        assert_eq!(count(b"", b"a\nb"), (2, 0));
+        assert_eq!(count(b"a\nb\n", b"b\na\n"), (0, 0));
+    }
+}

@@ -1,0 +1,173 @@
+//! Branch, commit message and request text of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_manifest::merge::Merged;
+use refit_manifest::{Class, Rule, Stream};
+
+use super::{Given, Sides};
+use crate::check::{Definitions, definitions, names};
+use crate::finding::Finding;
+use crate::generated::{Generated, Image};
+use crate::report::{ChangeLine, DecisionLine, FileChange};
+use crate::request::{self, ApiChange, ComponentChange, Facts};
+
+/// The trailer of every commit that this program writes.
+const TRAILER: &str = "Refit-Upgrade";
+
+pub(super) struct Parts<'a> {
+    pub(super) given: &'a Given<'a>,
+    pub(super) upgrade: &'a str,
+    pub(super) merged: &'a Merged,
+    pub(super) decisions: &'a [DecisionLine],
+    pub(super) files: &'a [FileChange],
+    pub(super) findings: &'a [Finding],
+    pub(super) kept: &'a [ChangeLine],
+}
+
+pub(super) struct Texts {
+    pub(super) title: String,
+    pub(super) body: String,
+    pub(super) message: String,
+}
+
+/// Gives the branch: the upgrade, the place in its order, and words for people.
+pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
+    let slug = format!("{}-{}-{}", given.cluster.root.name, given.catalog.platform(), given.to);
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+            c
+        } else {
+            '-'
+        }
+    };
+    let slug: String = slug.chars().map(plain).collect();
+    format!("refit/{upgrade}/1-{}", slug.trim_matches('-'))
+}
+
+pub(super) fn write(parts: &Parts<'_>) -> Texts {
+    let given = parts.given;
+    let (from, to) = (given.from.to_string(), given.to.to_string());
+    let before = sides(given, |sides| &sides.base);
+    let after = sides(given, |sides| &sides.theirs);
+    let facts = Facts {
+        platform: given.catalog.platform().as_str(),
+        cluster: &given.cluster.root.name,
+        from: &from,
+        to: &to,
+        components: &components(&before, &after),
+        apis: &apis(&before.definitions, &after.definitions),
+        decisions: parts.decisions,
+        kept: parts.kept,
+        leaving: &leaving(parts.merged),
+        mirror: &mirror(given, parts.merged),
+        findings: parts.findings,
+        accepted: given.accepted,
+        files: parts.files,
+    };
+    let title = request::title(&facts);
+    Texts {
+        message: format!(
+            "{title}\n\nWhat the generator writes for {to}, merged with the edits of this repository.\n\n{TRAILER}: {}\n",
+            parts.upgrade
+        ),
+        body: request::body(&facts),
+        title,
+    }
+}
+
+/// What one side has: components with their tags, and definitions.
+#[derive(Default)]
+struct Side {
+    tags: BTreeMap<String, String>,
+    definitions: Definitions,
+}
+
+fn sides(given: &Given<'_>, bytes: fn(&Sides) -> &Arc<[u8]>) -> Side {
+    let mut side = Side::default();
+    for sides in given.sides {
+        let Ok(stream) = Stream::split(Arc::clone(bytes(sides))) else {
+            continue;
+        };
+        let manifest = Generated::read(&stream, given.catalog);
+        for controller in manifest.controllers() {
+            let tag = controller.image().map(|image| image.tag.to_owned()).unwrap_or_default();
+            side.tags.insert(controller.name.to_owned(), tag);
+        }
+        side.definitions.extend(definitions(&manifest));
+    }
+    side
+}
+
+fn components(before: &Side, after: &Side) -> Vec<ComponentChange> {
+    let all: BTreeSet<&String> = before.tags.keys().chain(after.tags.keys()).collect();
+    let change = |name: &String| ComponentChange {
+        name: name.clone(),
+        from: before.tags.get(name).cloned(),
+        to: after.tags.get(name).cloned(),
+    };
+    all.into_iter().map(change).collect()
+}
+
+fn apis(before: &Definitions, after: &Definitions) -> Vec<ApiChange> {
+    let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let mut changes = Vec::new();
+    for name in all {
+        let versions = |side: &Definitions| side.get(name).map(names).unwrap_or_default();
+        let (old, new) = (versions(before), versions(after));
+        let storage = |side: &Definitions| {
+            side.get(name)
+                .and_then(|definition| definition.storage().map(ToOwned::to_owned))
+        };
+        let stored = storage(before).zip(storage(after)).filter(|(old, new)| old != new);
+        let change = ApiChange {
+            name: name.clone(),
+            comes: new.iter().filter(|version| !old.contains(version)).cloned().collect(),
+            goes: old.iter().filter(|version| !new.contains(version)).cloned().collect(),
+            storage: stored,
+        };
+        if !change.comes.is_empty() || !change.goes.is_empty() || change.storage.is_some() {
+            changes.push(change);
+        }
+    }
+    changes
+}
+
+fn leaving(merged: &Merged) -> Vec<String> {
+    let leaves = merged.decisions.iter().filter(|decision| {
+        decision.class == Class::Object && decision.rule == Rule::Removed && decision.answer.is_none()
+    });
+    leaves
+        .filter_map(|decision| decision.object.as_ref().map(ToString::to_string))
+        .collect()
+}
+
+/// Lists the new images of the result that do not come from the default registry.
+fn mirror(given: &Given<'_>, merged: &Merged) -> Vec<String> {
+    let had: BTreeSet<&String> = given.cluster.files.iter().flat_map(|file| &file.images).collect();
+    let mut images = BTreeSet::new();
+    for sides in given.sides {
+        let Some(stream) = merged
+            .tree
+            .bytes(&sides.path)
+            .and_then(|bytes| Stream::split(Arc::clone(bytes)).ok())
+        else {
+            continue;
+        };
+        let manifest = Generated::read(&stream, given.catalog);
+        for controller in manifest.controllers() {
+            let Some(text) = controller
+                .container
+                .get("image")
+                .and_then(refit_manifest::parse::NodeRef::as_str)
+            else {
+                continue;
+            };
+            if Image::read(text).registry != given.catalog.registry() && !had.contains(&text.to_owned()) {
+                images.insert(text.to_owned());
+            }
+        }
+    }
+    images.into_iter().collect()
+}

@@ -1,0 +1,401 @@
+//! Decides what an upgrade in Git mode may do next.
+//!
+//! In: the plan, what branches, requests and notes say now, and the user's wishes. Out: one [`Next`]. Keeps no journal:
+//! every effect leaves a trace in the repository or the forge, so that what is done is seen there, and a run that was
+//! cut anywhere goes on by asking again. Knows neither Git nor clock.
+
+use crate::plan::{Opening, Plan};
+
+/// What branches, requests and notes say now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The upgrade's branch.
+    pub branch: Option<Branch>,
+    /// The upgrade's open request.
+    pub request: Option<OpenRequest>,
+    /// Open requests that bring the same cluster to another release.
+    pub others: Vec<Other>,
+    /// Whether the note says that the upgrade was confirmed.
+    pub confirmed: bool,
+}
+
+/// The branch of an upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// Its newest commit.
+    pub head: String,
+    /// How its content compares with the plan.
+    pub content: Content,
+    /// Commits of people on it, which were not agreed to yet: id, author and subject.
+    pub people: Vec<String>,
+    /// Whether commits of people were kept.
+    pub kept: bool,
+}
+
+/// How the content of a branch compares with the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// It is the newest commit of the target branch with the plan's files.
+    Planned,
+    /// It has other content.
+    Different,
+    /// The target branch has commits that it lacks.
+    Behind,
+}
+
+/// The open request of an upgrade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenRequest {
+    /// The forge's number.
+    pub number: u64,
+    /// Whether title, text, state and head are what the plan wants.
+    pub current: bool,
+}
+
+/// An open request for another release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// The forge's number.
+    pub number: u64,
+    /// Where it leads.
+    pub to: String,
+}
+
+/// What the user wants in cases that need consent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Open requests for other releases.
+    pub others: Others,
+    /// Commits of people.
+    pub commits: Commits,
+}
+
+/// What happens to an open request for another target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// The flow stops and names it.
+    #[default]
+    Stop,
+    /// It is closed (`--supersede`).
+    Supersede,
+}
+
+/// What happens to commits of people on a request's branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Commits {
+    /// The flow stops and names them.
+    #[default]
+    Stop,
+    /// They stay, and are part of the request from now on (`--keep-commits`).
+    Keep,
+    /// They are dropped (`--discard-commits`).
+    Discard,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Carry out an effect, look again, and ask again.
+    Run(Effect),
+    /// People must take decisions.
+    Decide,
+    /// People must review and merge.
+    Wait,
+    /// It cannot go on without consent or help.
+    Stopped(Cause),
+}
+
+/// An effect; each can be repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Close the request for another release.
+    Close(u64),
+    /// Note that the upgrade was confirmed.
+    Confirm,
+    /// Note that the commits up to this head stay.
+    Keep(String),
+    /// Commit the plan's files on the target branch, and move the branch there from where it is now.
+    Publish(Option<String>),
+    /// Open the request.
+    Open,
+    /// Update the request.
+    Update(u64),
+}
+
+/// Why an upgrade stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A request for another release is open.
+    OtherOpen(Other),
+    /// People added commits to the branch.
+    PeopleCommitted(Vec<String>),
+    /// The target branch moved, and the branch has commits of people that were kept.
+    RebaseNeeded {
+        /// The branch.
+        branch: String,
+    },
+}
+
+impl Cause {
+    /// Gives the sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::OtherOpen(other) => {
+                format!(
+                    "request {} is open and leads to {}, another release",
+                    other.number, other.to
+                )
+            }
+            Self::PeopleCommitted(commits) => {
+                format!(
+                    "people added {} to the branch of the request, which would be lost",
+                    count(commits.len())
+                )
+            }
+            Self::RebaseNeeded { branch } => {
+                format!("the target branch moved, and `{branch}` holds commits of people that were kept")
+            }
+        }
+    }
+}
+
+/// Decides what comes next; the plan must not be blocked.
+pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
+    if let Some(other) = seen.others.first() {
+        return match wishes.others {
+            Others::Supersede => Next::Run(Effect::Close(other.number)),
+            Others::Stop => Next::Stopped(Cause::OtherOpen(other.clone())),
+        };
+    }
+    // What was opened stays open as a draft when a new base brings up new decisions.
+    let held = plan.opening == Opening::Held && seen.request.is_none();
+    if held && !seen.confirmed {
+        return Next::Run(Effect::Confirm);
+    }
+    if held {
+        return Next::Decide;
+    }
+    if let Some(next) = branch(plan, seen.branch.as_ref(), wishes.commits) {
+        return next;
+    }
+    match &seen.request {
+        None => Next::Run(Effect::Open),
+        Some(request) if !request.current => Next::Run(Effect::Update(request.number)),
+        Some(_) if plan.opening != Opening::Ready => Next::Decide,
+        Some(_) => Next::Wait,
+    }
+}
+
+/// Decides what the branch needs; `None` when it is as it should be.
+fn branch(plan: &Plan, branch: Option<&Branch>, commits: Commits) -> Option<Next> {
+    let Some(branch) = branch else {
+        return Some(Next::Run(Effect::Publish(None)));
+    };
+    let rewrite = Some(Next::Run(Effect::Publish(Some(branch.head.clone()))));
+    if !branch.people.is_empty() {
+        return match (commits, branch.content) {
+            (Commits::Stop, _) => Some(Next::Stopped(Cause::PeopleCommitted(branch.people.clone()))),
+            (Commits::Discard, _) => rewrite,
+            (Commits::Keep, Content::Behind) => Some(rebase(plan)),
+            (Commits::Keep, _) => Some(Next::Run(Effect::Keep(branch.head.clone()))),
+        };
+    }
+    match branch.content {
+        Content::Planned => None,
+        Content::Behind if branch.kept && commits != Commits::Discard => Some(rebase(plan)),
+        Content::Different if branch.kept && commits != Commits::Discard => None,
+        Content::Different | Content::Behind => rewrite,
+    }
+}
+
+fn rebase(plan: &Plan) -> Next {
+    Next::Stopped(Cause::RebaseNeeded {
+        branch: plan.branch.clone(),
+    })
+}
+
+fn count(commits: usize) -> String {
+    match commits {
+        1 => "a commit".to_owned(),
+        several => format!("{several} commits"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::Version;
+
+    fn plan(opening: Opening) -> Plan {
+        Plan {
+            upgrade: "u".into(),
+            cluster: "c".into(),
+            from: Version::new(1, 0, 0),
+            to: Version::new(1, 1, 0),
+            branch: "refit/u/1-c".into(),
+            writes: vec![],
+            message: String::new(),
+            title: String::new(),
+            body: String::new(),
+            opening,
+            decisions: vec![],
+            files: vec![],
+            findings: vec![],
+        }
+    }
+
+    fn branch(content: Content) -> Option<Branch> {
+        Some(Branch {
+            head: "h".into(),
+            content,
+            people: vec![],
+            kept: false,
+        })
+    }
+
+    fn people(content: Content) -> Option<Branch> {
+        Some(Branch {
+            people: vec!["p".into()],
+            ..branch(content).unwrap()
+        })
+    }
+
+    fn kept(content: Content) -> Option<Branch> {
+        Some(Branch {
+            kept: true,
+            ..branch(content).unwrap()
+        })
+    }
+
+    fn check(opening: Opening, seen: Seen, commits: Commits, expected: Next) {
+        let wishes = Wishes {
+            others: Others::Stop,
+            commits,
+        };
+        assert_eq!(next(&plan(opening), &seen, wishes), expected, "{seen:?}");
+    }
+
+    fn rewrite() -> Next {
+        Next::Run(Effect::Publish(Some("h".into())))
+    }
+
+    fn request(current: bool) -> Option<OpenRequest> {
+        Some(OpenRequest { number: 7, current })
+    }
+
+    #[test]
+    fn a_fresh_upgrade_publishes_then_opens_then_waits() {
+        let ready = Opening::Ready;
+        check(ready, Seen::default(), Commits::Stop, Next::Run(Effect::Publish(None)));
+        let seen = Seen {
+            branch: branch(Content::Planned),
+            ..Seen::default()
+        };
+        check(ready, seen.clone(), Commits::Stop, Next::Run(Effect::Open));
+        let seen = Seen {
+            request: request(true),
+            ..seen
+        };
+        check(ready, seen.clone(), Commits::Stop, Next::Wait);
+        check(Opening::Draft, seen, Commits::Stop, Next::Decide);
+    }
+
+    #[test]
+    fn a_stale_branch_is_written_anew_and_a_stale_text_updated() {
+        for content in [Content::Behind, Content::Different] {
+            let seen = Seen {
+                branch: branch(content),
+                request: request(true),
+                ..Seen::default()
+            };
+            check(Opening::Ready, seen, Commits::Stop, rewrite());
+        }
+        let seen = Seen {
+            branch: branch(Content::Planned),
+            request: request(false),
+            ..Seen::default()
+        };
+        check(Opening::Ready, seen, Commits::Stop, Next::Run(Effect::Update(7)));
+    }
+
+    #[test]
+    fn no_request_opens_before_image_and_contract_decisions_but_an_open_one_stays() {
+        check(
+            Opening::Held,
+            Seen::default(),
+            Commits::Stop,
+            Next::Run(Effect::Confirm),
+        );
+        let seen = Seen {
+            confirmed: true,
+            ..Seen::default()
+        };
+        check(Opening::Held, seen, Commits::Stop, Next::Decide);
+        let seen = Seen {
+            branch: branch(Content::Planned),
+            request: request(true),
+            ..Seen::default()
+        };
+        check(Opening::Held, seen, Commits::Stop, Next::Decide);
+    }
+
+    #[test]
+    fn commits_of_people_stop_the_flow_until_they_are_kept_or_discarded() {
+        let stopped = Next::Stopped(Cause::PeopleCommitted(vec!["p".into()]));
+        for content in [Content::Different, Content::Behind] {
+            let seen = Seen {
+                branch: people(content),
+                request: request(true),
+                ..Seen::default()
+            };
+            check(Opening::Ready, seen.clone(), Commits::Stop, stopped.clone());
+            check(Opening::Ready, seen, Commits::Discard, rewrite());
+        }
+        let seen = |content| Seen {
+            branch: people(content),
+            request: request(true),
+            ..Seen::default()
+        };
+        check(
+            Opening::Ready,
+            seen(Content::Different),
+            Commits::Keep,
+            Next::Run(Effect::Keep("h".into())),
+        );
+        let rebase = Next::Stopped(Cause::RebaseNeeded {
+            branch: "refit/u/1-c".into(),
+        });
+        check(Opening::Ready, seen(Content::Behind), Commits::Keep, rebase.clone());
+        let seen = |content| Seen {
+            branch: kept(content),
+            request: request(true),
+            ..Seen::default()
+        };
+        check(Opening::Ready, seen(Content::Different), Commits::Stop, Next::Wait);
+        check(Opening::Ready, seen(Content::Behind), Commits::Stop, rebase);
+        check(Opening::Ready, seen(Content::Different), Commits::Discard, rewrite());
+    }
+
+    #[test]
+    fn another_target_stops_the_flow_or_is_superseded_first() {
+        let other = Other {
+            number: 3,
+            to: "v1.2.0".into(),
+        };
+        let seen = Seen {
+            others: vec![other.clone()],
+            ..Seen::default()
+        };
+        check(
+            Opening::Ready,
+            seen.clone(),
+            Commits::Stop,
+            Next::Stopped(Cause::OtherOpen(other)),
+        );
+        let wishes = Wishes {
+            others: Others::Supersede,
+            commits: Commits::Stop,
+        };
+        assert_eq!(next(&plan(Opening::Ready), &seen, wishes), Next::Run(Effect::Close(3)));
+    }
+}
