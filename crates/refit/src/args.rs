@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completion, look, merge, request, upgrade};
+use crate::commands::{catalog, completion, look, merge, render, request, upgrade};
 
 /// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
 #[derive(Debug, Parser)]
@@ -96,6 +96,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Request(request::Action),
     Merge(merge::Options),
+    Render(render::Options),
+    #[command(subcommand)]
+    Catalog(catalog::Action),
     Completion(completion::Options),
     /// Print the version of this program.
     #[command(after_long_help = "Examples:\n  refit version\n  refit version -o json")]

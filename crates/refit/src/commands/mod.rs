@@ -2,9 +2,11 @@
 //!
 //! In: the options of one command. Out: an [`Answer`]. Knows nothing of streams.
 
+pub(crate) mod catalog;
 pub(crate) mod completion;
 pub(crate) mod look;
 pub(crate) mod merge;
+pub(crate) mod render;
 pub(crate) mod request;
 pub(crate) mod schemas;
 pub(crate) mod selection;
@@ -31,6 +33,8 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
         Command::Resume(options) => upgrade::resume(&options, global),
         Command::Request(action) => request::run(&action, global),
         Command::Merge(options) => merge::run(&options, global),
+        Command::Render(options) => render::run(&options, global),
+        Command::Catalog(action) => catalog::run(&action, global),
         Command::Completion(options) => completion::run(&options),
         Command::Version => version(),
     }

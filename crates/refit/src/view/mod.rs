@@ -35,6 +35,36 @@ pub(crate) struct Completion {
     pub(crate) script: String,
 }
 
+/// What `render` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Rendered {
+    /// The platform.
+    pub(crate) platform: String,
+    /// The version.
+    pub(crate) version: String,
+    /// The manifest.
+    pub(crate) manifest: String,
+}
+
+/// What `catalog list` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Catalog {
+    /// Where the source is.
+    pub(crate) source: String,
+    /// The platform.
+    pub(crate) platform: String,
+    /// The versions, oldest first.
+    pub(crate) versions: Vec<String>,
+}
+
+impl Body for Rendered {
+    const KIND: &'static str = "Rendered";
+}
+impl Body for Catalog {
+    const KIND: &'static str = "Catalog";
+}
 impl Body for Merge {
     const KIND: &'static str = "Merge";
 }
