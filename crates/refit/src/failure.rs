@@ -25,10 +25,11 @@ pub(crate) struct Failure {
 impl Failure {
     /// Makes an error with exit code 1.
     pub(crate) fn new(message: impl Into<String>) -> Self {
+        let mut hints = Vec::new();
         Self {
-            message: message.into(),
+            message: take_hint(message.into(), &mut hints),
             causes: Vec::new(),
-            hints: Vec::new(),
+            hints,
             exit: Exit::Error,
         }
     }
@@ -40,7 +41,7 @@ impl Failure {
 
     /// Adds the chain of an error below the message.
     pub(crate) fn caused_by(mut self, error: &dyn Error) -> Self {
-        self.causes.extend(chain(Some(error)));
+        self.add_causes(Some(error));
         self
     }
 
@@ -54,6 +55,13 @@ impl Failure {
     pub(crate) fn ending(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
+    }
+
+    fn add_causes(&mut self, error: Option<&dyn Error>) {
+        for text in chain(error) {
+            let text = take_hint(text, &mut self.hints);
+            self.causes.push(text);
+        }
     }
 
     /// Renders the lines for people.
@@ -86,7 +94,7 @@ impl Failure {
 impl From<refit_engine::Error> for Failure {
     fn from(error: refit_engine::Error) -> Self {
         let mut failure = Self::new(error.to_string()).ending(error.exit());
-        failure.causes = chain(error.source());
+        failure.add_causes(error.source());
         failure.hints.extend(error.remedy());
         failure
     }
@@ -95,10 +103,19 @@ impl From<refit_engine::Error> for Failure {
 impl From<PortError> for Failure {
     fn from(error: PortError) -> Self {
         let mut failure = Self::new(&error.message);
-        failure.causes = chain(error.source());
+        failure.add_causes(error.source());
         failure.hints.extend(error.remedy);
         failure
     }
+}
+
+/// Takes the remedy off a text that carries one behind `; hint: `.
+fn take_hint(text: String, hints: &mut Vec<String>) -> String {
+    let Some((message, hint)) = text.split_once("; hint: ") else {
+        return text;
+    };
+    hints.push(hint.to_owned());
+    message.to_owned()
 }
 
 /// Gives the texts of an error and of all its sources, without one that only repeats its parent.
@@ -135,6 +152,15 @@ mod tests {
         let json = failure.json();
         assert_eq!(json["next"], json!([{"text": "make room"}]));
         assert_eq!((&json["state"], &json["exit"]), (&json!("error"), &json!(1)));
+    }
+
+    #[test]
+    fn a_remedy_within_a_message_becomes_a_hint_of_its_own() {
+        let lower = std::io::Error::other("`x` is no version; hint: write it like `v1.0.0`");
+        let text = Failure::new("could not plan; hint: try again").caused_by(&lower).text();
+        let wanted =
+            "error: could not plan\n  cause: `x` is no version\nhint: try again\nhint: write it like `v1.0.0`\n";
+        assert_eq!(text, wanted);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use refit_engine::Ports;
 use refit_engine::ports::{Clock, Content, PortError, PortErrorKind, Releases};
 use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings};
 
+use refit_source::Directory;
+
 use crate::args::Global;
 use crate::failure::Failure;
 
@@ -25,7 +27,7 @@ impl Edges {
         let git = Git::open(location, &settings())?;
         Ok(Self {
             git,
-            releases: releases(global)?,
+            releases: releases(global),
         })
     }
 
@@ -43,8 +45,11 @@ impl Edges {
 }
 
 /// Opens the folder of releases that the user named; without one no release is known.
-pub(crate) fn releases(_: &Global) -> Result<Box<dyn Releases>, Failure> {
-    Ok(Box::new(NoCatalog))
+pub(crate) fn releases(global: &Global) -> Box<dyn Releases> {
+    match &global.catalog {
+        Some(folder) if !folder.as_os_str().is_empty() => Box::new(Directory::new(folder)),
+        _ => Box::new(NoCatalog),
+    }
 }
 
 /// Stands where no catalog was named: it has no version of anything.
@@ -52,7 +57,7 @@ struct NoCatalog;
 
 impl Releases for NoCatalog {
     fn location(&self) -> String {
-        "no catalog".into()
+        "any catalog, since none was named".into()
     }
 
     fn versions(&self, _: &str) -> Result<Vec<String>, PortError> {

@@ -35,7 +35,7 @@ pub(crate) struct List {
 /// Runs one of the actions.
 pub(crate) fn run(action: &Action, global: &Global) -> Result<Answer, Failure> {
     let Action::List(List { platform }) = action;
-    let releases = wiring::releases(global)?;
+    let releases = wiring::releases(global);
     let mut versions = releases.versions(platform)?;
     versions.sort_by_key(|version| (Version::parse(version).ok(), version.clone()));
     let next = if versions.is_empty() {
@@ -45,7 +45,10 @@ pub(crate) fn run(action: &Action, global: &Global) -> Result<Answer, Failure> {
     } else {
         Vec::new()
     };
-    let message = format!("{} has {} versions of {platform}", releases.location(), versions.len());
+    let message = match versions.len() {
+        0 => format!("no version of {platform} was found in {}", releases.location()),
+        count => format!("{count} versions of {platform} are in {}", releases.location()),
+    };
     let text = versions
         .iter()
         .map(|version| format!("{version}\n"))
