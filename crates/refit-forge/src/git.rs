@@ -127,6 +127,9 @@ impl Repository for Git {
 
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError> {
         let published = self.published_branch(name)?;
+        if let Some(new) = new {
+            self.check_commit(new)?;
+        }
         self.sync(Some(name))?;
         let text = |id: Option<&CommitId>| id.map(|id| id.0.to_string());
         self.swap(&published, text(new), text(expected))

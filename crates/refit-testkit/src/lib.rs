@@ -2,7 +2,13 @@
 //!
 //! In: what a test wants. Out: values and runs. Never part of the program.
 
+#![expect(clippy::expect_used, reason = "a test that cannot be set up must stop")]
+
 pub mod checker;
+pub mod contract;
+pub mod git;
+pub mod memory;
+pub mod memory_forge;
 pub mod random;
 pub mod releases;
 pub mod script;

@@ -77,7 +77,7 @@ mod tests {
             "https://h/x",
             "ssh://h/x",
             "git@h:x",
-            "h:x",
+            "host:x",
             "file:///x",
             "ext::sh -c x",
         ] {
