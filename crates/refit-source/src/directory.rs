@@ -1,8 +1,8 @@
 //! Releases in a folder.
 //!
-//! `DIR/<platform>/<version>/` holds the files of a release; for Flux, `DIR/<version>/` does, too. For Flux these are `gotk-components.yaml` and, where the plane may have more
-//! components, further files named `gotk-components.*.yaml`. `SHA256SUMS` beside them, where it is there, must list
-//! each of them with its digest.
+//! `DIR/<platform>/<version>/` holds the files of a release; for Flux, `DIR/<version>/` does, too. For Flux these are
+//! `gotk-components.yaml` and, where the plane may have more components, further files named `gotk-components.*.yaml`.
+//! `SHA256SUMS` beside them, where it is there, must list each of them with its digest.
 
 use std::fs;
 use std::io;

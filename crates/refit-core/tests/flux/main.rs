@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod catalog_data;
+mod corpus;
 mod detection;
 mod rendering;
 mod support;

@@ -7,13 +7,7 @@ use refit_core::options::{Options, recover};
 use refit_core::render::render;
 use refit_manifest::Stream;
 
-use crate::support::{Manifest, each_version, releases, split};
-
-/// Gives the text after the comments at the top, one of which lies in `v0.30.2`.
-fn below_header(bytes: &[u8]) -> &str {
-    let text = std::str::from_utf8(bytes).unwrap();
-    &text[text.find("apiVersion:").unwrap()..]
-}
+use crate::support::{Manifest, below_header, each_version, releases, split};
 
 fn options_of(stream: &Stream, catalog: &Catalog) -> Options {
     recover(&Generated::read(stream, catalog), catalog)

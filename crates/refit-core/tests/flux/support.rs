@@ -88,3 +88,9 @@ pub(crate) fn releases() -> Vec<PathBuf> {
         .flatten()
         .collect()
 }
+
+/// Gives the text after the comments at the top, one of which lies in `v0.30.2`.
+pub(crate) fn below_header(bytes: &[u8]) -> &str {
+    let text = std::str::from_utf8(bytes).unwrap();
+    &text[text.find("apiVersion:").unwrap()..]
+}
