@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use refit_core::catalog::Catalog;
-use refit_core::detect::{Detection, Recognised, detect, recognise};
+use refit_core::detect::{Recognised, detect, recognise};
 use refit_core::generated::Generated;
 use refit_core::options::{Options, recover};
 use refit_core::render::render;
 use refit_manifest::Stream;
 
 use crate::support::{below_header, read, shared};
+use crate::verdict::verdict;
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -28,36 +29,23 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Writes version, what differs from the default options, and how much is mixed, in one line.
-fn verdict(stream: &Stream, catalog: &Catalog) -> Option<String> {
-    match recognise(stream, catalog) {
-        Recognised::Other => return None,
-        Recognised::Placeholder => return Some("placeholder".to_owned()),
-        Recognised::Manifest => {}
-    }
-    let manifest = Generated::read(stream, catalog);
-    let detection = detect(&manifest, catalog);
-    let mut text = detection
-        .version
-        .as_ref()
-        .map_or_else(|| "unclear".to_owned(), ToString::to_string);
-    if detection
-        .version
-        .as_ref()
-        .is_some_and(|version| !catalog.knows(version))
-    {
-        text.push_str(" (not in the catalog)");
-    }
-    describe(&mut text, &recover(&manifest, catalog), catalog);
-    mixed(&mut text, &detection);
-    if let Some(version) = detection.version.filter(|version| catalog.knows(version)) {
-        let base = base(&version.to_string(), &recover(&manifest, catalog), catalog)?;
-        write!(
-            text,
-            "; {} lines differ from the base",
-            difference(&base, stream.bytes())
-        )
-        .unwrap();
+/// Gives the verdict, and how far the file is from what the generator wrote.
+fn with_base(stream: &Stream, catalog: &Catalog) -> Option<String> {
+    let mut text = verdict(stream, catalog)?;
+    if recognise(stream, catalog) == Recognised::Manifest {
+        let manifest = Generated::read(stream, catalog);
+        let known = detect(&manifest, catalog)
+            .version
+            .filter(|version| catalog.knows(version));
+        let options = recover(&manifest, catalog);
+        if let Some(base) = known.and_then(|version| base(&version.to_string(), &options, catalog)) {
+            write!(
+                text,
+                "; {} lines differ from the base",
+                difference(&base, stream.bytes())
+            )
+            .unwrap();
+        }
     }
     Some(text)
 }
@@ -86,37 +74,6 @@ fn difference(base: &[u8], found: &[u8]) -> usize {
         .count()
 }
 
-fn describe(text: &mut String, options: &Options, catalog: &Catalog) {
-    let defaults = Options::defaults(catalog);
-    if options.components != defaults.components {
-        write!(text, ", {} components", options.components.len()).unwrap();
-    }
-    if options.namespace != defaults.namespace {
-        write!(text, ", namespace {}", options.namespace).unwrap();
-    }
-    if !options.network_policies {
-        text.push_str(", no network policies");
-    }
-    let plain = Options {
-        components: defaults.components.clone(),
-        namespace: defaults.namespace.clone(),
-        network_policies: true,
-        ..options.clone()
-    };
-    assert_eq!(plain, defaults);
-}
-
-fn mixed(text: &mut String, detection: &Detection) {
-    for mixed in &detection.mixed {
-        write!(
-            text,
-            "; {} is {} instead of {}",
-            mixed.subject, mixed.found, mixed.expected
-        )
-        .unwrap();
-    }
-}
-
 #[test]
 fn each_file_of_the_corpus_has_its_verdict() {
     let Some(folder) = shared("corpus") else { return };
@@ -127,7 +84,7 @@ fn each_file_of_the_corpus_has_its_verdict() {
     let mut table = String::new();
     for path in paths {
         let stream = Stream::split(fs::read(&path).unwrap().into()).unwrap();
-        if let Some(verdict) = verdict(&stream, &catalog) {
+        if let Some(verdict) = with_base(&stream, &catalog) {
             writeln!(table, "{}: {verdict}", path.strip_prefix(&folder).unwrap().display()).unwrap();
         }
     }
@@ -135,7 +92,7 @@ fn each_file_of_the_corpus_has_its_verdict() {
 }
 
 const EXPECTED: &str = "\
-andreswebs+k8s-fleet-fluxcd-template/2021-05-04/flux-system/gotk-components.yaml: v0.13.1, no network policies; \
+andreswebs+k8s-fleet-fluxcd-template/2021-05-04/flux-system/gotk-components.yaml: v0.13.1, networkPolicies false; \
     0 lines differ from the base
 billimek+k8s-gitops/2021-05-17/flux-system/gotk-components.yaml: v0.13.4; 0 lines differ from the base
 billimek+k8s-gitops/2021-05-17/kube-system/descheduler/descheduler.yaml: placeholder
@@ -148,16 +105,16 @@ fluxcd+flux2-kustomize-helm-example/2026-07-08/clusters/production/flux-system/g
 fluxcd+flux2-kustomize-helm-example/2026-07-08/clusters/production/flux-system/gotk-sync.yaml: placeholder
 fluxcd+flux2-multi-tenancy/2025-06-27/clusters/production/flux-system/gotk-components.yaml: placeholder
 fluxcd+flux2-multi-tenancy/2025-06-27/clusters/production/flux-system/gotk-sync.yaml: placeholder
-onedr0p+home-ops/2021-02-13/cluster/flux-system/gotk-components.yaml: v0.8.0 (not in the catalog), no network policies
+onedr0p+home-ops/2021-02-13/cluster/flux-system/gotk-components.yaml: v0.8.0 (not in the catalog), networkPolicies false
 onedr0p+home-ops/2022-05-14/cluster/base/flux-system/gotk-components.yaml: v0.30.2; 0 lines differ from the base
 sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: v0.21.0, \
-    6 components, namespace wego-system; 0 lines differ from the base
-xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production/flux-system/gotk-components.yaml: v0.12.3, no network \
-    policies; 0 lines differ from the base
-xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production-gke/flux-system/gotk-components.yaml: unclear, no network \
-    policies
+    namespace \"wego-system\", 6 components; 0 lines differ from the base
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production/flux-system/gotk-components.yaml: v0.12.3, networkPolicies \
+    false; 0 lines differ from the base
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production-gke/flux-system/gotk-components.yaml: unclear, networkPolicies \
+    false
 xUnholy+k8s-gitops/2021-04-14/k8s/clusters/staging/flux-system/gotk-components.yaml: v0.8.0 (not in the \
-    catalog), no network policies
+    catalog), networkPolicies false
 xUnholy+k8s-gitops/2023-03-31/k8s/clusters/cluster-1/flux-system/gotk-components.yaml: v0.41.2, 6 components; 0 \
     lines differ from the base
 xUnholy+k8s-gitops/2023-03-31/k8s/clusters/cluster-1/tenants.yaml: placeholder

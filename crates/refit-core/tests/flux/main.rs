@@ -5,5 +5,7 @@
 mod catalog_data;
 mod corpus;
 mod detection;
+mod edits;
 mod rendering;
 mod support;
+mod verdict;
