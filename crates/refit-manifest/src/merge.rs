@@ -1,9 +1,42 @@
-//! Three-way merge.
+//! Three-way merge of trees of files: ours is the canvas.
+//!
+//! In: base, ours and theirs as [`Tree`]s and the [`Settings`]. Out: ours with minimal splices, and a [`Decision`] for
+//! every change (DESIGN.md section 4, the nine rules; facts/yaml.md section 10 has the reasons). Knows neither files
+//! nor platforms.
+
+mod diff3;
+mod layout;
+mod image;
+mod quantity;
+mod render;
+mod lines;
+mod class;
+mod keys;
+mod expect;
+mod merger;
+mod leaf;
+mod replace;
+mod elements;
+mod mapping;
+mod sequence;
+mod value;
+mod references;
+mod header;
+mod index;
+mod document;
+mod file;
+mod trees;
+
+use std::collections::BTreeMap;
 
 use crate::decision::{Answers, Decision};
+use crate::edit::Splice;
 use crate::schema::ListKeys;
 use crate::stream::Identity;
-use crate::tree::Tree;
+use crate::tree::{Path, Tree};
+
+pub use class::class_of_field;
+pub use image::ImageRef;
 
 /// What a merge must be told beside the three trees.
 #[derive(Clone, Debug, Default)]
@@ -16,23 +49,25 @@ pub struct Settings {
     pub answers: Answers,
     /// The known image tags by repository path without registry (`fluxcd/source-controller`), oldest first.
     pub known_tags: Vec<(String, Vec<String>)>,
-    /// Known digests: image `repository:tag` without registry, and its digest.
+    /// Known digests: image `path:tag` without registry, and its digest.
     pub known_digests: Vec<(String, String)>,
 }
 
 /// The result of a merge.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Merged {
     /// Ours with the splices applied.
     pub tree: Tree,
     /// Every decision, in the order of files and places.
     pub decisions: Vec<Decision>,
+    /// The splices of each file that was edited in place, with the index of the decision that explains them. A file
+    /// that was taken whole has none.
+    pub splices: BTreeMap<Path, Vec<(Splice, usize)>>,
+    /// Objects that stand more than once on one side, with the files.
+    pub duplicates: Vec<(Identity, Vec<Path>)>,
 }
 
-/// Merges three trees of files by the rules of DESIGN.md section 4: ours is the canvas.
-pub fn merge(_base: &Tree, ours: &Tree, _theirs: &Tree, _settings: &Settings) -> Merged {
-    Merged {
-        tree: ours.clone(),
-        decisions: Vec::new(),
-    }
+/// Merges three trees of files by the rules of DESIGN.md section 4.
+pub fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings) -> Merged {
+    trees::merge(base, ours, theirs, settings)
 }

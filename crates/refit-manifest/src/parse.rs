@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use compare::same;
+pub(crate) use compare::{canonical, view};
 pub use node::{Kind, Layout, NodeRef, Parsed};
 
 /// Why a document cannot be used.

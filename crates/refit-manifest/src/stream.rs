@@ -179,6 +179,21 @@ impl Document {
         start..self.body.start
     }
 
+    /// Tells whether a `---` line opens the document.
+    pub fn has_marker(&self) -> bool {
+        split::after_marker(&self.bytes, &self.span) > self.span.start
+    }
+
+    /// Gives the whole text with marker and comments.
+    pub fn whole_text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[self.span.clone()]).unwrap_or_default()
+    }
+
+    /// Gives the text of the comments that lead the document.
+    pub fn lead_text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[self.lead()]).unwrap_or_default()
+    }
+
     /// Tells whether there is nothing but comments.
     pub fn is_empty(&self) -> bool {
         self.body.is_empty()

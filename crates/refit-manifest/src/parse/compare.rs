@@ -106,3 +106,38 @@ fn resolve_merges<'a>(entries: Vec<(&'a str, NodeRef<'a>)>) -> Vec<(&'a str, Nod
     }
     out
 }
+
+/// Writes a value so that two values are the same exactly when their texts are equal; aliases stay names, so that a
+/// small text cannot become an endless one.
+pub(crate) fn canonical(node: NodeRef<'_>) -> String {
+    let mut out = String::new();
+    write_canonical(node, &mut out);
+    out
+}
+
+fn write_canonical(node: NodeRef<'_>, out: &mut String) {
+    match node.kind() {
+        Kind::Alias => out.push_str(node.source()),
+        Kind::Scalar(_) => {
+            out.push_str(&format!("{:?}{:?}", custom_tag(node), node.value()));
+        }
+        Kind::Sequence(_) => {
+            out.push('[');
+            for item in node.items() {
+                write_canonical(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Kind::Mapping(_) => {
+            let mut parts: Vec<String> = node
+                .entries()
+                .map(|(key, value)| format!("{}:{}", canonical(key), canonical(value)))
+                .collect();
+            parts.sort();
+            out.push('{');
+            out.push_str(&parts.join(","));
+            out.push('}');
+        }
+    }
+}

@@ -137,6 +137,11 @@ impl<'a> NodeRef<'a> {
         std::str::from_utf8(&self.parsed.bytes[self.span()]).unwrap_or_default()
     }
 
+    /// Gives the text of a span of the file.
+    pub(crate) fn bytes_text(self, span: Range<usize>) -> &'a str {
+        std::str::from_utf8(&self.parsed.bytes[span]).unwrap_or_default()
+    }
+
     /// Gives the file's bytes.
     pub fn bytes(self) -> &'a Arc<[u8]> {
         &self.parsed.bytes

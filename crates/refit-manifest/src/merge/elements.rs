@@ -1,0 +1,213 @@
+//! Puts entries and items into collections of ours and takes them out.
+
+use super::layout;
+use super::merger::{Holder, Merger};
+use crate::parse::{Kind, Layout, NodeRef};
+
+/// An entry of a mapping or an item of a sequence of ours.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Element<'a> {
+    /// Where the key or the dash begins (in flow style: where key or item begins).
+    pub(super) start: usize,
+    /// The value or the item.
+    pub(super) value: NodeRef<'a>,
+    /// The end of key and value.
+    pub(super) end: usize,
+}
+
+/// Lists the elements of a collection as they are written.
+pub(super) fn elements(node: NodeRef<'_>) -> Vec<Element<'_>> {
+    match node.kind() {
+        Kind::Sequence(Layout::Block) => node
+            .items()
+            .map(|item| Element {
+                start: layout::dash(item).unwrap_or(item.full_span().start),
+                value: item,
+                end: layout::content_end(item),
+            })
+            .collect(),
+        Kind::Sequence(Layout::Flow) => node
+            .items()
+            .map(|item| Element {
+                start: item.full_span().start,
+                value: item,
+                end: item.full_span().end,
+            })
+            .collect(),
+        _ => node
+            .entries()
+            .map(|(key, value)| Element {
+                start: key.full_span().start,
+                value,
+                end: layout::content_end(value).max(key.full_span().end),
+            })
+            .collect(),
+    }
+}
+
+/// Where a new element goes, by the index of an element of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spot {
+    After(usize),
+    Before(usize),
+}
+
+/// Finds the place of a new element: after the nearest element before it in theirs that ours has too, and after what
+/// ours alone has there; else before the next one that both have.
+///
+/// In: for each element of theirs the index in ours; the index in theirs; which elements of ours are the user's own.
+pub(super) fn place(in_ours: &[Option<usize>], new: usize, own: &[bool]) -> Option<Spot> {
+    if let Some(mut at) = in_ours[..new].iter().rev().find_map(|index| *index) {
+        while own.get(at + 1) == Some(&true) {
+            at += 1;
+        }
+        return Some(Spot::After(at));
+    }
+    if let Some(at) = in_ours[new + 1..].iter().find_map(|index| *index) {
+        return Some(Spot::Before(at));
+    }
+    own.len().checked_sub(1).map(Spot::After)
+}
+
+impl<'a> Merger<'a> {
+    /// Inserts whole lines that were written for the column of the elements.
+    pub(super) fn insert_block(&mut self, all: &[Element<'a>], spot: Spot, lines: &str) {
+        match spot {
+            Spot::After(index) => {
+                let element = all[index];
+                let bytes = element.value.bytes();
+                let kept = element.value.span().end;
+                let at = layout::line_end(bytes, element.end);
+                let at = if keeps_more(element.value, at) { kept } else { at };
+                self.insert_lines(bytes, at, lines);
+            }
+            Spot::Before(index) => {
+                let element = all[index];
+                let bytes = element.value.bytes();
+                if layout::first_on_line(bytes, element.start) {
+                    let floor = index
+                        .checked_sub(1)
+                        .map_or(0, |at| layout::line_end(bytes, all[at].end));
+                    let at = layout::lead_start(bytes, element.start, floor);
+                    self.insert_lines(bytes, at, lines);
+                } else {
+                    let column = layout::column(bytes, element.start);
+                    let text = format!("{}{:column$}", lines.trim_start_matches(' '), "");
+                    self.splice(element.start..element.start, text);
+                }
+            }
+        }
+    }
+
+    /// Inserts an element into a flow collection, parted like its neighbours.
+    pub(super) fn insert_flow(&mut self, all: &[Element<'a>], spot: Spot, text: &str) {
+        match spot {
+            Spot::After(index) => {
+                let gap = gap_of(all, index);
+                let end = all[index].end;
+                self.splice(end..end, format!(",{gap}{text}"));
+            }
+            Spot::Before(index) => {
+                let gap = gap_of(all, index);
+                let start = all[index].start;
+                self.splice(start..start, format!("{text},{gap}"));
+            }
+        }
+    }
+
+    /// Takes elements out; at least one stays.
+    pub(super) fn remove(&mut self, layout_of: Layout, all: &[Element<'a>], gone: &[bool]) {
+        for index in (0..all.len()).filter(|index| gone[*index]) {
+            match layout_of {
+                Layout::Block => self.remove_block(all, gone, index),
+                Layout::Flow => self.remove_flow(all, gone, index),
+            }
+        }
+    }
+
+    fn remove_block(&mut self, all: &[Element<'a>], gone: &[bool], index: usize) {
+        let element = all[index];
+        let bytes = element.value.bytes();
+        if layout::first_on_line(bytes, element.start) {
+            let floor = index
+                .checked_sub(1)
+                .map_or(0, |at| layout::line_end(bytes, all[at].end));
+            let start = layout::lead_start(bytes, element.start, floor);
+            let end = layout::line_end(bytes, element.end);
+            let end = if keeps_more(element.value, end) {
+                element.value.span().end
+            } else {
+                end
+            };
+            let in_first_run = index > 0 && gone[..index].iter().all(|gone| *gone);
+            if in_first_run && !layout::first_on_line(bytes, all[0].start) {
+                // The splice of the first key behind the dash takes the whole run.
+                return;
+            }
+            self.splice(start..end, "");
+            return;
+        }
+        // The first key behind a dash: the first one that stays takes its place.
+        match (index + 1..all.len()).find(|next| !gone[*next]) {
+            Some(next) => self.splice(element.start..all[next].start, ""),
+            None => self.block("all keys of a list item would go"),
+        }
+    }
+
+    fn remove_flow(&mut self, all: &[Element<'a>], gone: &[bool], index: usize) {
+        let staying_before = (0..index).rev().find(|before| !gone[*before]);
+        match (staying_before, all.get(index + 1)) {
+            (Some(_), _) => self.splice(all[index - 1].end..all[index].end, ""),
+            (None, Some(next)) => self.splice(all[index].start..next.start, ""),
+            (None, None) => self.block("all elements of a flow collection would go"),
+        }
+    }
+
+    /// Empties a collection of ours.
+    pub(super) fn empty(&mut self, holder: Holder<'a>, ours: NodeRef<'a>) {
+        let text = if matches!(ours.kind(), Kind::Sequence(_)) {
+            "[]"
+        } else {
+            "{}"
+        };
+        if !matches!(
+            ours.kind(),
+            Kind::Mapping(Layout::Block) | Kind::Sequence(Layout::Block)
+        ) {
+            self.splice(ours.span(), text);
+            return;
+        }
+        let start = match holder {
+            Holder::Key(key, _) => layout::after_colon(key),
+            Holder::Item(_) => layout::dash(ours).map(|dash| dash + 1),
+            Holder::Root => None,
+        };
+        match start {
+            Some(start) => self.splice(start..layout::content_end(ours), format!(" {text}")),
+            None => self.block("the whole document would become empty"),
+        }
+    }
+}
+
+/// Tells whether a block scalar keeps blank lines behind an offset.
+fn keeps_more(node: NodeRef<'_>, at: usize) -> bool {
+    let keeps = node.source().lines().next().is_some_and(|header| header.contains('+'));
+    matches!(
+        node.kind(),
+        Kind::Scalar(crate::scalar::Style::Literal | crate::scalar::Style::Folded)
+    ) && keeps
+        && node.span().end > at
+}
+
+/// Gives the blanks that part elements of a flow collection: those before the second element, else before the first.
+fn gap_of(all: &[Element<'_>], index: usize) -> String {
+    let bytes = all[index].value.bytes();
+    let element = if all.len() > 1 { &all[index.max(1)] } else { &all[0] };
+    let blanks = bytes[..element.start]
+        .iter()
+        .rev()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
+    let gap = String::from_utf8_lossy(&bytes[element.start - blanks..element.start]).replace("\r\n", "\n");
+    if gap.is_empty() { " ".to_owned() } else { gap }
+}

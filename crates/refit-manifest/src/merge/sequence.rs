@@ -1,0 +1,315 @@
+//! Merges lists: by key where items can be told apart, else by place.
+
+use std::collections::HashMap;
+
+use super::diff3::{self, Change, Region};
+use super::elements::{self, Element, Spot};
+use super::expect::Expect;
+use super::keys::{self, Keying};
+use super::leaf::proposal;
+use super::merger::{Choice, Holder, Merger, Three};
+use super::{layout, render};
+use crate::decision::{Class, Outcome, Rule};
+use crate::parse::{Kind, Layout, NodeRef, canonical, same};
+
+/// A list and what becomes of its items.
+struct Work<'a> {
+    three: Three<'a>,
+    layout: Layout,
+    all: Vec<Element<'a>>,
+    gone: Vec<bool>,
+    result: Vec<Slot<'a>>,
+    added: usize,
+}
+
+/// One place of the result.
+enum Slot<'a> {
+    /// An item of ours, by index.
+    Ours(Expect<'a>),
+    Gone,
+}
+
+impl<'a> Merger<'a> {
+    /// Merges a list of ours that has items with a list of theirs.
+    pub(super) fn sequence(&mut self, three: Three<'a>) -> Expect<'a> {
+        let Kind::Sequence(layout) = three.ours.kind() else {
+            return Expect::Node(three.ours);
+        };
+        let base = three
+            .base
+            .filter(|base| matches!(base.target().kind(), Kind::Sequence(_)));
+        let mut sides = vec![three.ours, three.theirs];
+        sides.extend(base);
+        let keying = keys::choose(&self.settings.lists, &self.list_place(), &sides);
+        let three = Three { base, ..three };
+        let all = elements::elements(three.ours);
+        let work = Work {
+            three,
+            layout,
+            gone: vec![false; all.len()],
+            all,
+            result: Vec::new(),
+            added: 0,
+        };
+        match keying {
+            Keying::Sequence => self.by_place(work),
+            keying => self.by_key(work, &keying),
+        }
+    }
+
+    fn by_key(&mut self, mut work: Work<'a>, keying: &Keying) -> Expect<'a> {
+        let joint = *keying == Keying::Flag && work.three.base.is_some_and(|base| !same(base, work.three.ours));
+        self.joint_arguments += usize::from(joint);
+        let keyed = |node: NodeRef<'a>| -> Vec<(String, NodeRef<'a>)> {
+            node.items()
+                .filter_map(|item| Some((keys::key_of(keying, item)?, item)))
+                .collect()
+        };
+        let ours = keyed(work.three.ours);
+        let theirs = keyed(work.three.theirs);
+        let base: HashMap<String, NodeRef<'a>> = work.three.base.map(keyed).unwrap_or_default().into_iter().collect();
+        let by_key: HashMap<&str, NodeRef<'a>> = theirs.iter().map(|(key, item)| (key.as_str(), *item)).collect();
+        let mut own = vec![false; ours.len()];
+        for (index, (key, item)) in ours.iter().enumerate() {
+            let (old, new) = (base.get(key).copied(), by_key.get(key.as_str()).copied());
+            own[index] = old.is_none() && new.is_none();
+            let holder = Holder::Item(work.layout);
+            let kept = self.within(format!("[{key}]"), |merger| match (old, new) {
+                (_, Some(theirs)) => Some(merger.value(Three {
+                    holder,
+                    base: old,
+                    ours: *item,
+                    theirs,
+                })),
+                (None, None) => Some(Expect::Node(*item)),
+                (Some(base), None) => merger.removed(base, *item),
+            });
+            work.gone[index] = kept.is_none();
+            work.result.push(kept.map_or(Slot::Gone, Slot::Ours));
+        }
+        let out = self.items_of_theirs(&mut work, &theirs, &base, &own);
+        self.joint_arguments -= usize::from(joint);
+        self.finish_sequence(&work);
+        out
+    }
+
+    /// Inserts the items that theirs brings, and gives the whole result.
+    fn items_of_theirs(
+        &mut self,
+        work: &mut Work<'a>,
+        theirs: &[(String, NodeRef<'a>)],
+        base: &HashMap<String, NodeRef<'a>>,
+        own: &[bool],
+    ) -> Expect<'a> {
+        let all = work.three.ours.items().len();
+        let ours: Vec<NodeRef<'a>> = work.three.ours.items().collect();
+        let position: HashMap<String, usize> = self.positions(work, &ours);
+        let in_ours: Vec<Option<usize>> = theirs.iter().map(|(key, _)| position.get(key).copied()).collect();
+        let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); all + 1];
+        for (index, (key, item)) in theirs.iter().enumerate() {
+            if in_ours[index].is_some() {
+                continue;
+            }
+            let old = base.get(key).copied();
+            if self.within(format!("[{key}]"), |merger| merger.missing(old, *item)) {
+                match elements::place(&in_ours, index, own) {
+                    Some(spot) => {
+                        self.insert_item(work, *item, floor_of(theirs, index, work.three.theirs), spot);
+                        inserted[slot_of(spot)].push(*item);
+                    }
+                    None => self.block("no place for a new list item"),
+                }
+            }
+        }
+        assemble(std::mem::take(&mut work.result), inserted)
+    }
+
+    fn positions(&self, work: &Work<'a>, ours: &[NodeRef<'a>]) -> HashMap<String, usize> {
+        let sides: Vec<NodeRef<'a>> = [Some(work.three.ours), Some(work.three.theirs), work.three.base]
+            .into_iter()
+            .flatten()
+            .collect();
+        let keying = keys::choose(&self.settings.lists, &self.list_place(), &sides);
+        ours.iter()
+            .enumerate()
+            .filter_map(|(index, item)| Some((keys::key_of(&keying, *item)?, index)))
+            .collect()
+    }
+
+    /// Merges a list without keys by comparing sequences.
+    fn by_place(&mut self, mut work: Work<'a>) -> Expect<'a> {
+        let Three { base, ours, theirs, .. } = work.three;
+        let Some(base) = base else {
+            return self.conflict(work.three);
+        };
+        let (b, o, t): (Vec<_>, Vec<_>, Vec<_>) =
+            (base.items().collect(), ours.items().collect(), theirs.items().collect());
+        let [bn, on, tn] = numbered(&b, &o, &t);
+        let regions = diff3::compare(&bn, &on, &tn);
+        if regions.iter().any(needs_a_person) {
+            return self.whole_list(work.three);
+        }
+        let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); o.len() + 1];
+        let mut slots: Vec<Option<Slot<'a>>> = o.iter().map(|item| Some(Slot::Ours(Expect::Node(*item)))).collect();
+        for region in regions {
+            match region.change {
+                Change::None | Change::Ours | Change::Agreed => {}
+                Change::Theirs | Change::Both if is_paired(&region) => {
+                    for offset in 0..region.ours.len() {
+                        let index = region.ours.start + offset;
+                        let three = Three {
+                            holder: Holder::Item(work.layout),
+                            base: Some(b[region.base.start + offset]),
+                            ours: o[index],
+                            theirs: t[region.theirs.start + offset],
+                        };
+                        let value = self.within(format!("[{index}]"), |merger| merger.value(three));
+                        slots[index] = Some(Slot::Ours(value));
+                    }
+                }
+                Change::Theirs => {
+                    let (rule, outcome) = self.rule_of_change(Rule::TheirsChanged);
+                    let message = counted(region.base.len(), region.theirs.len());
+                    self.decide(proposal(work.three, rule, outcome, Choice::Theirs, message));
+                    for index in region.ours.clone() {
+                        work.gone[index] = true;
+                        slots[index] = Some(Slot::Gone);
+                    }
+                    self.insert_run(&mut work, &t[region.theirs.clone()], region.ours.end, &mut inserted);
+                }
+                Change::Both => {
+                    let (yours, new) = (region.ours.len(), region.theirs.len());
+                    let message = format!("{yours} of yours and {new} of the new version, both kept");
+                    self.decide(proposal(
+                        work.three,
+                        Rule::Added,
+                        Outcome::Noted,
+                        Choice::Theirs,
+                        message,
+                    ));
+                    self.insert_run(&mut work, &t[region.theirs.clone()], region.ours.end, &mut inserted);
+                }
+            }
+        }
+        work.result = slots.into_iter().flatten().collect();
+        let out = assemble(std::mem::take(&mut work.result), inserted);
+        self.finish_sequence(&work);
+        out
+    }
+
+    /// Decides on a list as one value.
+    fn whole_list(&mut self, three: Three<'a>) -> Expect<'a> {
+        if self.class() == Class::Sizing {
+            let message = "kept your list; the new version has another".to_owned();
+            return self.ask(three, Rule::SizingKept, Outcome::Noted, message);
+        }
+        self.conflict(three)
+    }
+
+    fn insert_run(
+        &mut self,
+        work: &mut Work<'a>,
+        items: &[NodeRef<'a>],
+        end: usize,
+        inserted: &mut [Vec<NodeRef<'a>>],
+    ) {
+        let spot = match end {
+            0 => Spot::Before(0),
+            end => Spot::After(end - 1),
+        };
+        for item in items {
+            self.insert_item(work, *item, item.full_span().start, spot);
+            inserted[slot_of(spot)].push(*item);
+        }
+    }
+
+    fn insert_item(&mut self, work: &mut Work<'a>, item: NodeRef<'a>, floor: usize, spot: Spot) {
+        work.added += 1;
+        match work.layout {
+            Layout::Block => {
+                let column = layout::column(work.three.ours.bytes(), work.all[0].start);
+                let in_block = work.three.theirs.target().kind() == Kind::Sequence(Layout::Block);
+                let lines = if in_block {
+                    render::item(item, floor, self.target(column))
+                } else {
+                    format!("{:column$}- {}\n", "", render::flow(item, self.notation))
+                };
+                self.insert_block(&work.all, spot, &lines);
+            }
+            Layout::Flow => {
+                let text = render::flow(item, self.notation);
+                self.insert_flow(&work.all, spot, &text);
+            }
+        }
+    }
+
+    fn finish_sequence(&mut self, work: &Work<'a>) {
+        let compact = !layout::first_on_line(work.three.ours.bytes(), work.all[0].start);
+        let remains = work.gone.iter().any(|gone| !gone);
+        if remains || (work.added > 0 && work.layout == Layout::Block && !compact) {
+            self.remove(work.layout, &work.all, &work.gone);
+        } else if work.added == 0 {
+            self.empty(work.three.holder, work.three.ours);
+        } else {
+            self.block("every item of a list that stands on one line changed");
+        }
+    }
+}
+
+/// Tells whether the items of a region stand for each other one by one.
+fn is_paired(region: &Region) -> bool {
+    let pairs = region.ours.len();
+    pairs > 0 && pairs == region.theirs.len() && pairs == region.base.len()
+}
+
+/// Tells whether both sides changed the same items in a way that no rule can join.
+fn needs_a_person(region: &Region) -> bool {
+    region.change == Change::Both && !is_paired(region) && !region.base.is_empty()
+}
+
+/// Gives the place in the result: before the first item, or behind an item.
+fn slot_of(spot: Spot) -> usize {
+    match spot {
+        Spot::After(index) => index + 1,
+        Spot::Before(index) => index,
+    }
+}
+
+fn assemble<'a>(slots: Vec<Slot<'a>>, mut inserted: Vec<Vec<NodeRef<'a>>>) -> Expect<'a> {
+    let mut out: Vec<Expect<'a>> = inserted[0].drain(..).map(Expect::Node).collect();
+    for (index, slot) in slots.into_iter().enumerate() {
+        if let Slot::Ours(value) = slot {
+            out.push(value);
+        }
+        out.extend(inserted[index + 1].drain(..).map(Expect::Node));
+    }
+    Expect::Sequence(out)
+}
+
+fn floor_of(theirs: &[(String, NodeRef<'_>)], index: usize, list: NodeRef<'_>) -> usize {
+    match index.checked_sub(1) {
+        Some(before) => layout::after(theirs[before].1),
+        None => layout::line_start(list.bytes(), list.span().start),
+    }
+}
+
+fn counted(before: usize, after: usize) -> String {
+    match (before, after) {
+        (0, added) => format!("{added} items added"),
+        (removed, 0) => format!("{removed} items removed"),
+        (before, after) => format!("{before} items replaced by {after}"),
+    }
+}
+
+/// Gives equal items of the three sides equal numbers.
+fn numbered(base: &[NodeRef<'_>], ours: &[NodeRef<'_>], theirs: &[NodeRef<'_>]) -> [Vec<usize>; 3] {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    [base, ours, theirs].map(|side| {
+        side.iter()
+            .map(|node| {
+                let next = known.len();
+                *known.entry(canonical(*node)).or_insert(next)
+            })
+            .collect()
+    })
+}
