@@ -54,7 +54,13 @@ impl ListKeys {
             .map(|(_, list)| list)
     }
 
-    fn add(&mut self, document: &Document) {
+    /// Tells whether the lists of a kind are known.
+    pub fn knows(&self, group: &str, kind: &str) -> bool {
+        self.kinds.contains_key(&(group.to_owned(), kind.to_owned()))
+    }
+
+    /// Takes the lists of one CustomResourceDefinition in; another document adds nothing.
+    pub fn add(&mut self, document: &Document) {
         let Some(spec) = document.root().and_then(|root| root.get("spec")) else {
             return;
         };

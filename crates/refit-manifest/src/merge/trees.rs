@@ -1,5 +1,6 @@
 //! Merges trees: files as a whole where one side left them alone, by their objects where not.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use super::merger::{Choice, Subject, answered, named};
 use super::references;
 use super::{Merged, Settings};
 use crate::decision::{Class, Decision, DecisionId, Outcome, Rule};
+use crate::schema::ListKeys;
 use crate::stream::{Document, Identity};
 use crate::tree::{Entry, Path, Tree};
 
@@ -25,7 +27,7 @@ pub(super) fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings
         base,
         ours,
         theirs,
-        settings,
+        settings: Cow::Borrowed(settings),
         sides: Indexes::default(),
         out: Merged {
             tree: ours.clone(),
@@ -37,6 +39,7 @@ pub(super) fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings
         return state.out;
     }
     state.fill_indexes(&changed);
+    state.read_schemas();
     state.find_new_objects(&changed);
     let mut touched: BTreeSet<Path> = changed.into_iter().cloned().collect();
     touched.extend(state.arrivals.keys().cloned());
@@ -64,7 +67,7 @@ struct State<'a> {
     base: &'a Tree,
     ours: &'a Tree,
     theirs: &'a Tree,
-    settings: &'a Settings,
+    settings: Cow<'a, Settings>,
     sides: Indexes,
     out: Merged,
     /// New documents of theirs by the file of ours that takes them, each with the document that it follows.
@@ -94,6 +97,29 @@ impl State<'_> {
                 self.ours.paths().filter(|path| path.is_yaml() || path.is_json()),
             );
         }
+    }
+
+    /// Reads the list keys of custom resources that ours changed from the definitions that theirs brings.
+    fn read_schemas(&mut self) {
+        let mut wanted: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for (_, stream) in &self.sides.ours.files {
+            let custom = |identity: &&Identity| identity.group.contains('.') && !identity.group.ends_with(".k8s.io");
+            let kinds = stream.objects().map(|(identity, _)| identity).filter(custom);
+            wanted.extend(kinds.map(|identity| (&*identity.group, &*identity.kind)));
+        }
+        wanted.retain(|(group, kind)| !self.settings.lists.knows(group, kind));
+        if wanted.is_empty() {
+            return;
+        }
+        let mut lists = ListKeys::default();
+        for (identity, document) in self.sides.theirs.files.iter().flat_map(|(_, stream)| stream.objects()) {
+            let group = identity.name.split_once('.').map_or("", |(_, group)| group);
+            let is_wanted = wanted.iter().any(|(wanted, _)| *wanted == group);
+            if &*identity.kind == "CustomResourceDefinition" && is_wanted {
+                lists.add(document);
+            }
+        }
+        self.settings.to_mut().lists.extend(lists);
     }
 
     fn objects_of_theirs(&self) -> impl Iterator<Item = (Place, Identity)> {
@@ -202,7 +228,7 @@ impl State<'_> {
         let mut decision = object_decision(subject, Rule::DeletionKept, outcome, message);
         decision.base = Some(old.body_text().to_owned());
         decision.theirs = Some(document.body_text().to_owned());
-        let (decision, choice) = answered(self.settings, decision, Choice::Ours);
+        let (decision, choice) = answered(&self.settings, decision, Choice::Ours);
         if choice == Choice::Theirs {
             return Some(decision);
         }
@@ -338,7 +364,7 @@ impl State<'_> {
         }
         let result = {
             let work = self.work_of(path, file);
-            file::merge(self.settings, work)
+            file::merge(&self.settings, work)
         };
         match result {
             Ok(done) => self.keep(path, done),
@@ -602,7 +628,7 @@ impl State<'_> {
 
     fn conflict(&mut self, path: &Path, message: &str) {
         let decision = file_decision(path, Rule::BothChanged, Outcome::Conflict, message);
-        let (decision, choice) = answered(self.settings, decision, Choice::Ours);
+        let (decision, choice) = answered(&self.settings, decision, Choice::Ours);
         self.out.decisions.push(decision);
         match (choice, self.theirs.get(path)) {
             (Choice::Theirs, Some(entry)) => drop(self.out.tree.insert(path.clone(), entry.clone())),

@@ -77,7 +77,7 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
         Ok([(name.as_str().into(), disk::read_file(path)?)].into_iter().collect())
     };
     let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
-    let merged = merge(&base, &ours, &theirs, &settings(options, &theirs)?);
+    let merged = merge(&base, &ours, &theirs, &settings(options)?);
     let mut answer = report(&merged.decisions)?;
     if options.driver.is_some() {
         answer.notes = decisions::text(&merged.decisions);
@@ -196,9 +196,9 @@ fn odd(path: &Path, outcome: Outcome) -> Decision {
     }
 }
 
-fn settings(options: &Options, theirs: &Tree) -> Result<Settings, Failure> {
+fn settings(options: &Options) -> Result<Settings, Failure> {
     Ok(Settings {
-        lists: schemas::read(&options.schema, theirs)?,
+        lists: schemas::read(&options.schema)?,
         ..Settings::default()
     })
 }
