@@ -124,7 +124,7 @@ fn trees(options: &Options) -> Result<Answer, Failure> {
         disk::read_folder(&options.ours)?,
         disk::read_folder(&options.theirs)?,
     ];
-    let mut merged = merge(&base.tree, &ours.tree, &theirs.tree, &settings(options, &theirs.tree)?);
+    let mut merged = merge(&base.tree, &ours.tree, &theirs.tree, &settings(options)?);
     let mut folder = Folder {
         tree: merged.tree,
         ..Folder::default()
