@@ -6,6 +6,7 @@ mod catalog_data;
 mod corpus;
 mod detection;
 mod edits;
+mod forms;
 mod rendering;
 mod support;
 mod verdict;
