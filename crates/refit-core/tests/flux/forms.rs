@@ -38,7 +38,7 @@ fn objects(stream: &Stream) -> Vec<Value> {
             let is_definition = document.identity().unwrap().kind.as_ref() == "CustomResourceDefinition";
             let text = document.body_text();
             let end = text.find("\nspec:\n").filter(|_| is_definition).unwrap_or(text.len());
-            value(split(text[..end].as_bytes()).documents()[0].root().unwrap())
+            value(split(&text.as_bytes()[..end]).documents()[0].root().unwrap())
         })
         .collect()
 }
