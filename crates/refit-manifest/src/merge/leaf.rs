@@ -40,7 +40,7 @@ impl<'a> Merger<'a> {
             Rule::BothChanged
         };
         let message = format!(
-            "you have {}, the new version has {}{}; kept yours, choose with `refit resolve`",
+            "you have {}, the new version has {}{}; kept yours, choose with `refit resolve <id>`",
             short(three.ours),
             short(three.theirs),
             three
@@ -200,8 +200,8 @@ impl<'a> Merger<'a> {
             (Some(_), Some(digest)) => Some(digest.to_owned()),
             (Some(_), None) => Some(self.digest_of(theirs).ok_or_else(|| {
                 format!(
-                    "you pinned {name} to a digest; upstream moved {} -> {wanted}. Kept the digest. Choose: take {wanted} \
-                     (theirs), or give the digest of {wanted}",
+                    "you pinned {name} to a digest; upstream moved {} -> {wanted}. Kept the digest. Choose with `refit resolve <id>`: theirs \
+                     to take {wanted}, or the image with the digest of {wanted}",
                     base.tag.unwrap_or("latest"),
                 )
             })?),

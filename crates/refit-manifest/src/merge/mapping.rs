@@ -218,7 +218,12 @@ impl<'a> Merger<'a> {
         let (rule, outcome, choice, message) = match base {
             None => {
                 let (rule, outcome) = self.rule_of_change(Rule::Added);
-                (rule, outcome, Choice::Theirs, format!("{} added", short(theirs)))
+                (
+                    rule,
+                    outcome,
+                    Choice::Theirs,
+                    format!("{} added{}", short(theirs), self.beside_own_arguments()),
+                )
             }
             Some(base) => {
                 let change = format!("{} -> {}", change_of(base, theirs).0, change_of(base, theirs).1);

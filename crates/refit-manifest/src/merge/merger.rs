@@ -91,8 +91,8 @@ pub(super) struct Merger<'a> {
     pub(super) splices: Vec<(Splice, usize)>,
     /// Why the file cannot be written, when it cannot.
     pub(super) blocked: Option<String>,
-    /// Whether an argument list that both sides changed is being merged.
-    pub(super) joint_arguments: usize,
+    /// The user's own arguments, while a list of arguments that both sides changed is being merged.
+    pub(super) own_arguments: Option<String>,
 }
 
 impl<'a> Merger<'a> {
@@ -112,7 +112,7 @@ impl<'a> Merger<'a> {
             decisions: Vec::new(),
             splices: Vec::new(),
             blocked: None,
-            joint_arguments: 0,
+            own_arguments: None,
         }
     }
 
@@ -237,6 +237,7 @@ pub(super) fn answered(settings: &Settings, mut decision: Decision, choice: Choi
 /// Gives a decision its id.
 pub(super) fn named(mut decision: Decision) -> Decision {
     decision.id = id_of(&decision);
+    decision.message = decision.message.replace("<id>", &decision.id.0);
     decision
 }
 

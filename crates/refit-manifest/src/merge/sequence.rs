@@ -58,8 +58,7 @@ impl<'a> Merger<'a> {
     }
 
     fn by_key(&mut self, mut work: Work<'a>, keying: &Keying) -> Expect<'a> {
-        let joint = *keying == Keying::Flag && work.three.base.is_some_and(|base| !same(base, work.three.ours));
-        self.joint_arguments += usize::from(joint);
+        let outer = self.own_arguments.take();
         let keyed = |node: NodeRef<'a>| -> Vec<(String, NodeRef<'a>)> {
             node.items()
                 .filter_map(|item| Some((keys::key_of(keying, item)?, item)))
@@ -69,6 +68,9 @@ impl<'a> Merger<'a> {
         let theirs = keyed(work.three.theirs);
         let base: HashMap<String, NodeRef<'a>> = work.three.base.map(keyed).unwrap_or_default().into_iter().collect();
         let by_key: HashMap<&str, NodeRef<'a>> = theirs.iter().map(|(key, item)| (key.as_str(), *item)).collect();
+        if *keying == Keying::Flag {
+            self.own_arguments = own_arguments(&work.three);
+        }
         let mut own = vec![false; ours.len()];
         for (index, (key, item)) in ours.iter().enumerate() {
             let (old, new) = (base.get(key).copied(), by_key.get(key.as_str()).copied());
@@ -88,7 +90,7 @@ impl<'a> Merger<'a> {
             work.result.push(kept.map_or(Slot::Gone, Slot::Ours));
         }
         let out = self.items_of_theirs(&mut work, &theirs, &base, &own);
-        self.joint_arguments -= usize::from(joint);
+        self.own_arguments = outer;
         self.finish_sequence(&work);
         out
     }
@@ -265,6 +267,21 @@ fn is_paired(region: &Region) -> bool {
 /// Tells whether both sides changed the same items in a way that no rule can join.
 fn needs_a_person(region: &Region) -> bool {
     region.change == Change::Both && !is_paired(region) && !region.base.is_empty()
+}
+
+/// Lists the arguments of ours that base lacks or has otherwise; `None` when ours never changed the list.
+fn own_arguments(three: &Three<'_>) -> Option<String> {
+    let base = three.base.filter(|base| !same(*base, three.ours))?;
+    let own = three
+        .ours
+        .items()
+        .filter(|item| !base.items().any(|old| same(old, *item)));
+    let shown: Vec<&str> = own.filter_map(NodeRef::text).collect();
+    Some(if shown.is_empty() {
+        "list without what you removed".to_owned()
+    } else {
+        shown.join(" ")
+    })
 }
 
 /// Gives the place in the result: before the first item, or behind an item.

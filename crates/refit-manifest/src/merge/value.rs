@@ -29,14 +29,22 @@ impl<'a> Merger<'a> {
     fn take(&mut self, three: Three<'a>) -> Expect<'a> {
         let (rule, outcome) = self.rule_of_change(Rule::TheirsChanged);
         let base = three.base.map(short).unwrap_or_default();
-        let message = format!("{base} -> {}", short(three.theirs));
+        let message = format!("{base} -> {}{}", short(three.theirs), self.beside_own_arguments());
         self.decide(proposal(three, rule, outcome, Choice::Theirs, message));
         self.replace(three)
     }
 
+    /// Tells, in a list of arguments that both sides changed, what the user has there.
+    pub(super) fn beside_own_arguments(&self) -> String {
+        self.own_arguments
+            .as_ref()
+            .map(|own| format!("; kept your {own}"))
+            .unwrap_or_default()
+    }
+
     /// Gives rule and outcome of a change that only theirs made: noted in a list of arguments that both changed.
     pub(super) fn rule_of_change(&self, rule: Rule) -> (Rule, Outcome) {
-        if self.joint_arguments > 0 {
+        if self.own_arguments.is_some() {
             (Rule::FlagName, Outcome::Noted)
         } else {
             (rule, Outcome::Clean)
