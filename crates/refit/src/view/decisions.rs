@@ -2,8 +2,6 @@
 //!
 //! In: [`Decision`]s. Out: lines for people, objects for programs, and the state that they call for.
 
-use std::fmt::Write as _;
-
 use refit_core::report::{DecisionLine, Decisions, Report, State};
 use refit_manifest::{Answer, Decision, Outcome};
 
@@ -22,10 +20,21 @@ pub(crate) fn state(decisions: &[Decision]) -> State {
 pub(crate) fn text(decisions: &[Decision]) -> String {
     let mut text = String::new();
     for decision in decisions.iter().filter(|decision| decision.outcome != Outcome::Clean) {
-        let message = decision.message.trim_end().replace('\n', "\n  ");
-        let _ = writeln!(text, "{}: {}: {message}", decision.outcome.word(), decision.path);
+        let message = without_resolve(&decision.message).replace('\n', "\n  ");
+        line!(&mut text, "{}: {message}", decision.outcome.word());
     }
     text
+}
+
+/// Words a remedy for plain files, where no upgrade is under way that `refit resolve` could answer.
+fn without_resolve(message: &str) -> String {
+    let by_hand = message
+        .trim_end()
+        .replace("choose with `refit resolve`", "edit the file to choose otherwise");
+    match by_hand.split_once(" Take it with `refit resolve") {
+        Some((before, _)) => format!("{} Copy it by hand to have it", before.trim_end()),
+        None => by_hand,
+    }
 }
 
 /// Counts the decisions by outcome.
@@ -49,7 +58,7 @@ pub(crate) fn describe(decision: &Decision) -> DecisionLine {
         class: decision.class.word().into(),
         rule: decision.rule.word().into(),
         outcome: decision.outcome.word().into(),
-        message: decision.message.clone(),
+        message: without_resolve(&decision.message),
         answer: decision.answer.as_ref().map(answer),
         open: decision.outcome >= Outcome::Conflict && decision.answer.is_none(),
     }
