@@ -2,6 +2,7 @@
 //!
 //! In: a path or URL and [`Settings`]. Out: [`Git`]. Knows no forge, no plan and no YAML.
 
+mod complaint;
 mod config;
 mod list;
 mod log;

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use refit_engine::ports::{BlobId, CommitId, CommitSummary, History, Past, PortError, PortErrorKind};
+use refit_engine::ports::{BlobId, CommitId, CommitSummary, History, Past, PortError};
 use refit_manifest::Path;
 
 use super::Git;
@@ -16,11 +16,9 @@ impl Git {
         if hexadecimal && self.commit_at(&commit.0)?.is_some_and(|found| found == *commit) {
             return Ok(());
         }
-        Err(PortError::new(
-            PortErrorKind::NotFound,
-            format!("commit `{commit}` is not in {}", self.location),
-        )
-        .hint("fetch it, or run the command again so that it starts from what is there now"))
+        Err(self
+            .lost("commit", &commit.0)
+            .hint("fetch it, or run the command again so that it starts from what is there now"))
     }
 
     /// Lists the contents of a path along first parents.
@@ -72,12 +70,7 @@ impl Git {
     }
 
     fn summary(&self, id: &str) -> Result<CommitSummary, PortError> {
-        let object = self.object(id)?.ok_or_else(|| {
-            PortError::new(
-                PortErrorKind::NotFound,
-                format!("commit {id} is not in {}", self.location),
-            )
-        })?;
+        let object = self.object(id)?.ok_or_else(|| self.lost("commit", id))?;
         let text = String::from_utf8_lossy(&object.bytes);
         let (header, message) = text.split_once("\n\n").unwrap_or((&text, ""));
         let author = header

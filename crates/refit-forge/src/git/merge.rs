@@ -7,7 +7,8 @@ use std::path::Path;
 use refit_engine::ports::{Base, CommitId, PortError, PortErrorKind};
 
 use super::Git;
-use super::program::{self, failure};
+use super::complaint::failure;
+use super::program;
 
 impl Git {
     /// Moves the target branch to a descendant of where it is.

@@ -149,10 +149,22 @@ impl Git {
     pub(super) fn read_blob(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError> {
         match self.object(&blob.0)? {
             Some(object) if object.kind == "blob" => Ok(object.bytes.into()),
-            _ => Err(PortError::new(
-                PortErrorKind::NotFound,
-                format!("blob {} is not in {}", blob.0, self.location),
-            )),
+            _ => Err(self.lost("blob", &blob.0)),
+        }
+    }
+
+    /// Says why an object cannot be read: it is damaged, or it is not there.
+    pub(super) fn lost(&self, kind: &str, name: &str) -> PortError {
+        let message = format!("{kind} {name} is not in {}", self.location);
+        if !name.starts_with(|first: char| first.is_ascii_hexdigit() || first == 'r') {
+            return PortError::new(PortErrorKind::NotFound, message);
+        }
+        match self.program.ask(&message, &["cat-file", "-p", name]) {
+            Err(error) if error.kind == PortErrorKind::Corrupt => PortError {
+                message: format!("{kind} {name} of {} is damaged", self.location),
+                ..error
+            },
+            _ => PortError::new(PortErrorKind::NotFound, message),
         }
     }
 
@@ -161,12 +173,7 @@ impl Git {
         let object = self
             .object(name)?
             .filter(|object| object.kind == "tree")
-            .ok_or_else(|| {
-                PortError::new(
-                    PortErrorKind::NotFound,
-                    format!("tree `{name}` is not in {}", self.location),
-                )
-            })?;
+            .ok_or_else(|| self.lost("tree", name))?;
         items(&object).ok_or_else(|| {
             PortError::new(
                 PortErrorKind::Corrupt,

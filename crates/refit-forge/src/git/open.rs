@@ -10,9 +10,10 @@ use std::sync::Mutex;
 
 use refit_engine::ports::{PortError, PortErrorKind};
 
+use super::complaint::{failure, without_credentials};
 use super::config::Config;
 use super::names::is_url;
-use super::program::{self, Program, failure, without_credentials};
+use super::program::{self, Program};
 use super::{Git, Protocols, Settings};
 
 impl Git {
@@ -79,7 +80,13 @@ fn open_path(path: &Path, settings: &Settings) -> Result<Git, PortError> {
 
 /// Asks Git for the top of the worktree (or the bare directory), the Git directory, and whether it is bare.
 fn discover(program: &Program, path: &Path) -> Result<(PathBuf, PathBuf, bool), PortError> {
-    let arguments = ["rev-parse", "--is-bare-repository", "--absolute-git-dir", "--show-cdup"];
+    let arguments = [
+        "rev-parse",
+        "--is-bare-repository",
+        "--is-inside-work-tree",
+        "--absolute-git-dir",
+        "--show-cdup",
+    ];
     let output = program::finish(program.command_in(path, &arguments), &[])?;
     if !output.success {
         let shown = path.display();
@@ -95,13 +102,18 @@ fn discover(program: &Program, path: &Path) -> Result<(PathBuf, PathBuf, bool), 
     }
     let text = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
     let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
-    let bare = lines.remove(0) == b"true";
-    // A bare repository has no line for the way up; a path may hold line breaks itself.
-    let up = if bare { None } else { lines.pop() };
+    if lines.len() < 3 {
+        let what = format!("git gave no answer for `{}`", path.display());
+        return Err(PortError::new(PortErrorKind::Other, what).hint("install git 2.31 or later"));
+    }
+    let (bare, inside) = (lines.remove(0) == b"true", lines.remove(0) == b"true");
+    // Only a worktree has a line for the way up; a path may hold line breaks itself.
+    let up = if inside { lines.pop() } else { None };
     let git_dir = PathBuf::from(os_string(lines.join(&b'\n')));
-    let root = match up {
-        Some(up) => path.join(os_string(up.to_vec())),
-        None => git_dir.clone(),
+    let root = match (up, git_dir.parent()) {
+        (Some(up), _) => path.join(os_string(up.to_vec())),
+        (None, Some(parent)) if !bare && git_dir.ends_with(".git") => parent.to_owned(),
+        (None, _) => git_dir.clone(),
     };
     Ok((fs::canonicalize(&root).unwrap_or(root), git_dir, bare))
 }

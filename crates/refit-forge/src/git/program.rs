@@ -1,7 +1,6 @@
-//! Starts the `git` program and turns its failures into port errors.
+//! Starts the `git` program in an environment that does not mislead it.
 //!
-//! In: arguments and input. Out: what it printed, or a [`PortError`] with a kind and a remedy. The only place that sorts
-//! failures of Git by their text. Knows nothing of what the commands are for.
+//! In: arguments and input. Out: what it printed, or a [`PortError`]. Knows nothing of what the commands are for.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -10,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 
 use refit_engine::ports::{PortError, PortErrorKind};
 
+use super::complaint::failure;
 use super::{Prompt, Protocols, Settings};
 
 /// Variables that a hook or an outer `git` command sets for another repository, or that change what plumbing means.
@@ -188,152 +188,4 @@ pub(super) fn start(command: &mut Command) -> Result<Child, PortError> {
         };
         lost.hint(remedy).because(error)
     })
-}
-
-/// Turns a complaint of Git into an error: its kind and remedy by the text, the text itself as the cause.
-pub(super) fn failure(what: &str, stderr: &str) -> PortError {
-    let says = |needles: &[&str]| needles.iter().any(|needle| stderr.contains(needle));
-    let (kind, remedy) = if says(&["auto-detection is disabled", "tell me who you are", "empty ident name"]) {
-        (
-            PortErrorKind::Other,
-            "tell git who you are: `git config --global user.name \"Your Name\"` and \
-             `git config --global user.email you@example.org`",
-        )
-    } else if says(&[
-        "failed to sign",
-        "gpg.ssh.defaultKeyCommand",
-        "user.signingkey",
-        "signing failed",
-    ]) {
-        (
-            PortErrorKind::Other,
-            "see that the key of `user.signingKey` can be used without a terminal, or turn `commit.gpgSign` off",
-        )
-    } else if says(&["dubious ownership"]) {
-        (
-            PortErrorKind::Forbidden,
-            "if you trust the repository, run the `git config --global --add safe.directory` command above",
-        )
-    } else if says(&["transport '"]) && says(&["not allowed"]) {
-        (
-            PortErrorKind::Forbidden,
-            "use an https or ssh URL, or set GIT_ALLOW_PROTOCOL if you trust this one",
-        )
-    } else if says(&[
-        "could not read Username",
-        "could not read Password",
-        "terminal prompts disabled",
-    ]) {
-        (
-            PortErrorKind::Forbidden,
-            "set up a credential helper or an SSH key for this host, or run from a terminal",
-        )
-    } else if says(&[
-        "Permission denied (",
-        "Authentication failed",
-        "Host key verification failed",
-        "error: 403",
-    ]) {
-        (
-            PortErrorKind::Forbidden,
-            "see that `git fetch` and `git push` work for this remote",
-        )
-    } else if says(&["protected branch", "hook declined", "pre-receive", "denied"]) && !says(&["Permission denied"]) {
-        (
-            PortErrorKind::Forbidden,
-            "ask for the right to push this branch, or see the rules of the remote",
-        )
-    } else if says(&[
-        "ermission denied",
-        "insufficient permission",
-        "Read-only file system",
-        "not permitted",
-    ]) {
-        (
-            PortErrorKind::Forbidden,
-            "see who owns the repository's files, and run as a user who may write them",
-        )
-    } else if says(&[".lock': File exists"]) {
-        (
-            PortErrorKind::Other,
-            "another git process is at work, or was killed: wait for it, or remove the named lock file",
-        )
-    } else if says(&["No space left", "Disk quota exceeded"]) {
-        (PortErrorKind::Other, "make room on the disk, then run this again")
-    } else if says(&[
-        "is corrupt",
-        "bad object",
-        "unable to read tree",
-        "missing blob",
-        "inflate",
-        "bad tree",
-    ]) {
-        (
-            PortErrorKind::Corrupt,
-            "run `git fsck` in the repository, or clone it anew",
-        )
-    } else if says(&[
-        "Could not resolve host",
-        "unable to access",
-        "Could not read from remote",
-        "timed out",
-    ]) {
-        (
-            PortErrorKind::Other,
-            "see that the remote can be reached: `git ls-remote` with its name or URL",
-        )
-    } else {
-        (PortErrorKind::Other, "")
-    };
-    let error = PortError::new(kind, what).because(without_credentials(stderr.trim()));
-    if remedy.is_empty() { error } else { error.hint(remedy) }
-}
-
-/// Takes user names and passwords out of the URLs in a text.
-pub(super) fn without_credentials(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let end = after
-            .find(|c: char| c == '/' || c.is_whitespace() || c == '\'' || c == '"')
-            .unwrap_or(after.len());
-        let host = after[..end].rfind('@').map_or(0, |at| at + 1);
-        rest = &after[host..];
-    }
-    out.push_str(rest);
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_of_urls_are_left_out_of_messages() {
-        let text = "fatal: unable to access 'https://me:s3cret@host/x.git/' and ssh://git@host:22/y https://host/z@1";
-        assert_eq!(
-            without_credentials(text),
-            "fatal: unable to access 'https://host/x.git/' and ssh://host:22/y https://host/z@1"
-        );
-        assert_eq!(without_credentials("https://token@host"), "https://host");
-        assert_eq!(without_credentials("plain"), "plain");
-    }
-
-    #[test]
-    fn failures_are_told_apart_by_their_text() {
-        let kind = |text: &str| failure("x", text).kind;
-        assert_eq!(kind("fatal: transport 'ext' not allowed"), PortErrorKind::Forbidden);
-        assert_eq!(
-            kind("error: insufficient permission for adding an object"),
-            PortErrorKind::Forbidden
-        );
-        assert_eq!(kind("fatal: loose object 1 is corrupt"), PortErrorKind::Corrupt);
-        assert!(
-            failure("x", "Author identity unknown\n*** Please tell me who you are.")
-                .remedy
-                .is_some_and(|remedy| remedy.contains("user.email"))
-        );
-    }
 }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use refit_engine::ports::{Base, PortError, PortErrorKind};
 
 use super::Git;
+use super::complaint::failure;
 use super::names::check_reference;
 use super::open::os_string;
-use super::program::failure;
 
 /// A branch or note at the place where others see it.
 pub(super) struct Published {
@@ -192,7 +192,12 @@ impl Git {
     /// Resolves the target branch of a repository without a remote.
     pub(super) fn local_base(&self, branch: &str) -> Result<Base, PortError> {
         check_reference(branch)?;
-        let commit = self.commit_at(&format!("refs/heads/{branch}"))?.ok_or_else(|| {
+        let reference = format!("refs/heads/{branch}");
+        let commit = self.commit_at(&reference)?.ok_or_else(|| {
+            let damaged = self.lost("the commit of", &reference);
+            if damaged.kind == PortErrorKind::Corrupt {
+                return damaged;
+            }
             let lost = PortErrorKind::NotFound;
             match self.has_commits() {
                 Ok(true) | Err(_) => {

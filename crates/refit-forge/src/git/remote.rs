@@ -6,8 +6,9 @@
 use refit_engine::ports::{Base, PortError, PortErrorKind};
 
 use super::Git;
+use super::complaint::failure;
 use super::names::check_reference;
-use super::program::{Output, failure};
+use super::program::Output;
 use super::refs::{Published, other_value};
 
 /// The branches of change requests are fetched together, by pattern.

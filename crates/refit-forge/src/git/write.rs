@@ -11,9 +11,10 @@ use refit_engine::ports::{Change, CommitId, PortError, PortErrorKind};
 use refit_manifest::Entry;
 
 use super::Git;
+use super::complaint::failure;
 use super::names::check_path;
 use super::objects::Item;
-use super::program::{self, failure};
+use super::program;
 
 /// The wanted changes below one directory, by name.
 #[derive(Default)]
@@ -54,11 +55,18 @@ impl Git {
     fn commit_tree(&self, tree: &str, parent: &CommitId, message: &str) -> Result<CommitId, PortError> {
         // An identity made up from the host's name would be wrong in a shared history.
         let mut arguments = vec!["-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", &parent.0];
-        if self.config.is_on("commit.gpgsign") {
+        let signs = self.config.is_on("commit.gpgsign");
+        if signs {
             arguments.push("-S");
         }
         let what = format!("could not write a commit to {}", self.location);
-        let output = program::finish(self.program.command(&arguments), message.as_bytes())?.or_fail(&what)?;
+        let output = program::finish(self.program.command(&arguments), message.as_bytes())?;
+        let output = output.or_fail(&what).map_err(|error| match error.remedy {
+            None if signs => {
+                error.hint("see that the key of `user.signingKey` can be used from here, or turn `commit.gpgSign` off")
+            }
+            _ => error,
+        })?;
         Ok(CommitId(String::from_utf8_lossy(&output).trim().into()))
     }
 

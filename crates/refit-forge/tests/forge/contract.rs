@@ -1,10 +1,12 @@
 //! Real Git repositories of all kinds, and the built-in forge in them, keep the contracts of their ports.
 
 use refit_engine::ports::{Forge, Repository};
-use refit_forge::{BuiltIn, Git, Settings};
+use refit_forge::{BuiltIn, Git};
 use refit_testkit::contract::{Place, forge, forge::Site, repository, start};
 use refit_testkit::git::GitRepository;
 use refit_testkit::memory::Memory;
+
+use crate::common::open;
 
 /// A repository to open, and the one that is its remote.
 struct OnDisk(GitRepository, Option<GitRepository>);
@@ -40,11 +42,7 @@ impl OnDisk {
     }
 
     fn git(&self) -> Git {
-        let settings = Settings {
-            environment: self.0.environment(),
-            ..Settings::default()
-        };
-        Git::open(&self.0.location(), &settings).expect("a repository")
+        open(&self.0)
     }
 }
 
