@@ -5,7 +5,7 @@
 //! A script is lines: `% text` is a comment; `$ command` is run by bash, `> text` continues it; what follows is the
 //! expected output of both streams; `? N` after it states an exit code other than 0. An output line that could be
 //! taken for one of these is written with a backslash before it; output without a final newline ends in `\-`. All
-//! commands of a script share one fresh folder, the working directory, exported variables and functions; `$SETUP` is the folder `setup` beside the
+//! commands of a script share one fresh folder, the working directory, variables and functions; `$SETUP` is the folder `setup` beside the
 //! scripts, for files that several scripts source. The folder shows as `$WORK`. `UPDATE_SCRIPTS=1` writes what was
 //! printed into the scripts; `SCRIPT=name` runs only scripts whose name contains `name`.
 
@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// What stands before each command: directory, exported variables and functions are carried to the next one.
+/// What stands before each command: directory, variables and functions are carried to the next one.
 const KEEP: &str = "[ ! -e \"$HERE.sh\" ] || . \"$HERE.sh\"\n\
+    set -a\n\
     trap '{ pwd >\"$HERE\"; export -p; declare -f; } >\"$HERE.sh\"' EXIT";
 
 /// The program to test and what its scripts need to know.

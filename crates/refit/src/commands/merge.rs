@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use refit_core::report::{Exit, Next, Report, State};
 use refit_manifest::merge::{Settings, merge};
-use refit_manifest::{Class, Decision, DecisionId, Entry, Outcome, Rule, Tree};
+use refit_manifest::{Answer as Choice, Answers, Class, Decision, DecisionId, Entry, Outcome, Rule, Tree};
 
 use crate::args::{Format, Global};
 use crate::commands::schemas;
 use crate::disk::{self, Folder};
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::view::{Merge, decisions};
+use crate::view::Merge;
+use crate::view::decisions::{self, Remedy};
 
 /// Merge three files or three folders by structure: OURS keeps its edits, text and comments.
 ///
@@ -30,6 +31,7 @@ Examples:
   refit merge old/gotk-components.yaml gotk-components.yaml new/gotk-components.yaml > merged.yaml
   refit merge base/ ours/ theirs/ --into merged/
   refit merge base.yaml ours.yaml theirs.yaml --into ours.yaml --schema crds.yaml
+  refit merge base.yaml ours.yaml theirs.yaml --answer 60b10285=theirs > merged.yaml
   refit merge base.yaml ours.yaml theirs.yaml -o json | jq '.decisions[] | select(.outcome == \"conflict\")'
 
 As a git merge driver:
@@ -50,6 +52,9 @@ pub(crate) struct Options {
     /// A file with CRDs that tell which lists of custom resources have keys; repeatable. CRDs in THEIRS count as well.
     #[arg(long, value_name = "CRD.yaml")]
     schema: Vec<PathBuf>,
+    /// Decide a conflict: ID is printed with it, the answer is `ours`, `theirs` or the value to write; repeatable.
+    #[arg(long, value_name = "ID=ANSWER", value_parser = decision)]
+    answer: Vec<(DecisionId, Choice)>,
     /// Work as a git merge driver: write the result over OURS, and call it PATH in messages.
     #[arg(long, value_name = "PATH")]
     driver: Option<PathBuf>,
@@ -78,10 +83,7 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
     };
     let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
     let merged = merge(&base, &ours, &theirs, &settings(options)?);
-    let mut answer = report(&merged.decisions)?;
-    if options.driver.is_some() {
-        answer.notes = decisions::text(&merged.decisions);
-    }
+    let mut answer = report(&merged.decisions, options)?;
     let result = merged.tree.get(&name.as_str().into());
     let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
     match (place, result) {
@@ -130,7 +132,7 @@ fn trees(options: &Options) -> Result<Answer, Failure> {
         ..Folder::default()
     };
     merged.decisions.extend(merge_odd([&base, &ours, &theirs], &mut folder));
-    let mut answer = report(&merged.decisions)?;
+    let mut answer = report(&merged.decisions, options)?;
     if let Some(path) = folder.clash() {
         return Err(
             Failure::new(format!("`{}` would be a file and a folder at once", path.display()))
@@ -196,23 +198,50 @@ fn odd(path: &Path, outcome: Outcome) -> Decision {
     }
 }
 
+/// Reads `ID=ANSWER`.
+fn decision(text: &str) -> Result<(DecisionId, Choice), String> {
+    let (id, answer) = text.split_once('=').ok_or("write it like `60b10285=theirs`")?;
+    Ok((DecisionId(id.into()), choose(answer)))
+}
+
+/// Reads an answer to a decision: `ours`, `theirs`, or the value to write.
+pub(crate) fn choose(answer: &str) -> Choice {
+    match answer {
+        "ours" => Choice::Ours,
+        "theirs" => Choice::Theirs,
+        value => Choice::Value(value.to_owned()),
+    }
+}
+
 fn settings(options: &Options) -> Result<Settings, Failure> {
     Ok(Settings {
         lists: schemas::read(&options.schema)?,
+        answers: Answers(options.answer.iter().cloned().collect()),
         ..Settings::default()
     })
 }
 
-fn report(found: &[Decision]) -> Result<Answer, Failure> {
+fn report(found: &[Decision], options: &Options) -> Result<Answer, Failure> {
+    let unknown = |(id, _): &&(DecisionId, Choice)| found.iter().all(|decision| decision.id != *id);
+    if let Some((id, _)) = options.answer.iter().find(unknown) {
+        return Err(Failure::usage(format!("`{id}` is no decision of this merge"))
+            .hint("run it without `--answer` to see the decisions"));
+    }
+    let (remedy, sum) = match options.driver {
+        Some(_) => (Remedy::Edit, String::new()),
+        None => (Remedy::Answer, format!("merged: {}\n", decisions::sum(found))),
+    };
     let state = decisions::state(found);
     let next = match state {
-        State::DecisionNeeded => vec![Next::say("edit the fields in conflict: ours stands there now")],
+        State::DecisionNeeded => vec![Next::say(
+            "decide with `--answer ID=...`, or edit the fields in conflict: ours stands there now",
+        )],
         State::Blocked => vec![Next::say("repair the blocked file, then merge again")],
         _ => Vec::new(),
     };
     let body = Merge {
-        decisions: found.iter().map(decisions::describe).collect(),
+        decisions: found.iter().map(|one| decisions::describe(one, remedy)).collect(),
     };
     let report = Report::new(state, decisions::sum(found), next, body);
-    Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found) + &format!("merged: {}\n", report.message)))
+    Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found, remedy) + &sum))
 }

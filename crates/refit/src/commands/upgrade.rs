@@ -11,6 +11,7 @@ use refit_engine::{Commits, Others, Prepared};
 use refit_manifest::{Answer as Choice, DecisionId, Entry};
 
 use crate::args::Global;
+use crate::commands::merge::choose;
 use crate::commands::selection::{Consent, Selection};
 use crate::disk;
 use crate::failure::Failure;
@@ -231,9 +232,7 @@ fn choice(options: &Resolve) -> Result<Option<(DecisionId, Choice)>, Failure> {
     let Some(id) = &options.id else { return Ok(None) };
     let answer = match (&options.value, options.answer.as_deref()) {
         (Some(value), _) => Choice::Value(value.clone()),
-        (None, Some("ours")) => Choice::Ours,
-        (None, Some("theirs")) => Choice::Theirs,
-        (None, Some(value)) => Choice::Value(value.to_owned()),
+        (None, Some(answer)) => choose(answer),
         (None, None) => {
             return Err(Failure::usage(format!("the answer to `{id}` is missing"))
                 .hint(format!("run `refit resolve {id} ours`, `... theirs` or `... VALUE`")));

@@ -17,23 +17,38 @@ pub(crate) fn state(decisions: &[Decision]) -> State {
 }
 
 /// Renders what people should know: everything but clean changes.
-pub(crate) fn text(decisions: &[Decision]) -> String {
+pub(crate) fn text(decisions: &[Decision], remedy: Remedy) -> String {
     let mut text = String::new();
     for decision in decisions.iter().filter(|decision| decision.outcome != Outcome::Clean) {
-        let message = without_resolve(&decision.message).replace('\n', "\n  ");
+        let message = remedy.reword(decision).replace('\n', "\n  ");
         line!(&mut text, "{}: {message}", decision.outcome.word());
     }
     text
 }
 
-/// Words a remedy for plain files, where no upgrade is under way that `refit resolve` could answer.
-fn without_resolve(message: &str) -> String {
-    let by_hand = message
-        .trim_end()
-        .replace("choose with `refit resolve`", "edit the file to choose otherwise");
-    match by_hand.split_once(" Take it with `refit resolve") {
-        Some((before, _)) => format!("{} Copy it by hand to have it", before.trim_end()),
-        None => by_hand,
+/// How a person can decide otherwise, where no upgrade is under way that `refit resolve` could answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// By the option `--answer` of the same command.
+    Answer,
+    /// By an edit of the merged file.
+    Edit,
+}
+
+impl Remedy {
+    /// Puts itself where a message names `refit resolve`.
+    fn reword(self, decision: &Decision) -> String {
+        let mut text = decision.message.trim_end();
+        let mut worded = String::new();
+        while let Some((before, command)) = text.split_once("`refit resolve") {
+            worded.push_str(before);
+            worded.push_str(&match self {
+                Self::Answer => format!("`--answer {}=theirs`", decision.id),
+                Self::Edit => "an edit of the file".into(),
+            });
+            text = command.split_once('`').map_or("", |(_, after)| after);
+        }
+        worded + text
     }
 }
 
@@ -46,7 +61,7 @@ pub(crate) fn sum(decisions: &[Decision]) -> String {
 }
 
 /// Renders a decision for programs.
-pub(crate) fn describe(decision: &Decision) -> DecisionLine {
+pub(crate) fn describe(decision: &Decision, remedy: Remedy) -> DecisionLine {
     DecisionLine {
         id: decision.id.0.clone(),
         path: decision.path.to_string(),
@@ -58,7 +73,7 @@ pub(crate) fn describe(decision: &Decision) -> DecisionLine {
         class: decision.class.word().into(),
         rule: decision.rule.word().into(),
         outcome: decision.outcome.word().into(),
-        message: without_resolve(&decision.message),
+        message: remedy.reword(decision),
         answer: decision.answer.as_ref().map(answer),
         open: decision.outcome >= Outcome::Conflict && decision.answer.is_none(),
     }
