@@ -26,6 +26,8 @@ mod index;
 mod document;
 mod file;
 mod trees;
+mod arrivals;
+mod files;
 
 use std::collections::BTreeMap;
 

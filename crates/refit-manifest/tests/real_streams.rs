@@ -1,5 +1,11 @@
 //! Splitting and reading real files: every document parses, the cheap scan of heads equals the parsed tree.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says with a panic what is wrong"
+)]
+
 use std::path::{Path, PathBuf};
 
 use refit_manifest::{Document, Stream};

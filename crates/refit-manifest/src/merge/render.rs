@@ -255,7 +255,7 @@ fn emit_lines(out: &mut String, node: NodeRef<'_>, column: usize, indents: Inden
 
 fn emit_entry(out: &mut String, key: NodeRef<'_>, value: NodeRef<'_>, column: usize, indents: Indents) {
     out.push_str(&" ".repeat(column));
-    out.push_str(&key.bytes_text(key.full_span()));
+    out.push_str(key.bytes_text(key.full_span()));
     out.push(':');
     emit_value(out, value, column, indents);
 }
