@@ -324,3 +324,140 @@ impl Catalog {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog() -> Catalog {
+        Catalog::flux().unwrap()
+    }
+
+    fn version(text: &str) -> Version {
+        Version::parse(text).unwrap()
+    }
+
+    fn check_next(from: &str, expected: &str) {
+        let next = catalog().next_minor(&version(from)).map(ToString::to_string);
+        assert_eq!(next.unwrap_or_default(), expected, "{from}");
+    }
+
+    #[test]
+    fn the_next_minor_is_its_newest_stable_patch_and_crosses_the_major() {
+        check_next("v2.2.3", "v2.3.0");
+        check_next("v2.4.0", "v2.5.1");
+        check_next("v0.41.2", "v2.0.1");
+        check_next("v2.0.0-rc.5", "v2.1.2");
+        check_next("v0.8.0", "v0.9.1");
+        check_next("v2.9.4", "");
+        check_next("v3.0.0", "");
+        assert_eq!(catalog().newest(), Some(&version("v2.9.4")));
+    }
+
+    #[test]
+    fn releases_outside_of_the_list_are_not_known() {
+        let catalog = catalog();
+        assert!(catalog.knows(&version("v2.6.4")) && catalog.knows(&version("v2.7.1")));
+        for text in ["v0.8.2", "v2.6.9", "v2.10.0"] {
+            assert!(!catalog.knows(&version(text)), "{text}");
+        }
+        assert!(catalog.is_older_than(&version("v2.10.0")) && !catalog.is_older_than(&version("v2.6.9")));
+    }
+
+    fn check_api(crd: &str, at: &str, expected: &str) {
+        let catalog = catalog();
+        let api = catalog.api(crd, &version(at));
+        let text = api.map(|api| {
+            format!(
+                "{} {} {:?}",
+                api.versions.served.join("/"),
+                api.versions.storage,
+                api.origin
+            )
+        });
+        assert_eq!(text.unwrap_or_default(), expected, "{crd} at {at}");
+    }
+
+    #[test]
+    fn api_versions_before_after_and_between_the_listed_releases_are_told_with_their_origin() {
+        let git = "gitrepositories.source.toolkit.fluxcd.io";
+        check_api(git, "v0.8.0", "");
+        check_api(git, "v2.6.4", "v1/v1beta1/v1beta2 v1 Manifest");
+        check_api(git, "v2.6.9", "v1/v1beta1/v1beta2 v1 Trust");
+        check_api(git, "v2.7.1", "v1/v1beta2 v1 Trust");
+        check_api(git, "v9.0.0", "v1 v1 Trust");
+        check_api(
+            "imagepolicies.image.toolkit.fluxcd.io",
+            "v0.15.3",
+            "v1alpha1/v1alpha2 v1alpha2 Trust",
+        );
+        check_api("artifactgenerators.source.extensions.fluxcd.io", "v2.6.4", "");
+        assert_eq!(catalog().resource(git).unwrap().group(), "source.toolkit.fluxcd.io");
+    }
+
+    #[test]
+    fn known_tags_are_listed_oldest_first_without_the_host() {
+        let tags = catalog().known_tags();
+        let source = &tags["fluxcd/source-controller"];
+        assert_eq!(
+            (source[0].as_str(), source[source.len() - 1].as_str()),
+            ("v0.9.0", "v1.9.4")
+        );
+        let place = |tag: &str| source.iter().position(|known| known == tag).unwrap();
+        assert!(place("v0.36.1") < place("v1.0.0-rc.1") && place("v1.0.0-rc.5") < place("v1.0.0"));
+        assert!(place("v0.9.1") < place("v0.10.0"));
+    }
+
+    #[test]
+    fn kubernetes_floors_hold_from_a_release_on() {
+        let floor = |text| catalog().kubernetes_floor(&version(text)).map(ToString::to_string);
+        assert_eq!(floor("v0.30.2"), None);
+        assert_eq!(floor("v0.41.2").as_deref(), Some("v1.20.6"));
+        assert_eq!(floor("v2.4.0").as_deref(), Some("v1.28.0"));
+        assert_eq!(floor("v9.0.0").as_deref(), Some("v1.33.0"));
+    }
+
+    fn check_refused(releases: &str, expected: &str) {
+        let error = Catalog::read(&Texts {
+            releases,
+            ..Texts::FLUX
+        })
+        .unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.to_string().contains("hint: "), "{error}");
+    }
+
+    #[test]
+    fn a_text_that_contradicts_itself_is_refused_with_the_line_at_fault() {
+        let head = "origin: a\ncomponents: [source-controller]\nreleases:\n";
+        check_refused(
+            &format!("{head}- {{version: v2.0.0, manifest: default}}\n"),
+            "`v2.0.0` must have tags",
+        );
+        let twice = "- {version: v2.0.0, manifest: none}\n";
+        check_refused(&format!("{head}{twice}{twice}"), "`v2.0.0` comes after `v2.0.0`");
+        let tags = "- {version: v2.0.0, manifest: default, tags: [a, b]}\n";
+        check_refused(&format!("{head}{tags}"), "`v2.0.0` has more tags than components");
+        check_refused(
+            &head
+                .replace("source-controller", "other")
+                .replace("releases:", "releases: []"),
+            "`other` is no component",
+        );
+        check_refused("origin: [", "`releases.yaml` is not YAML");
+        check_refused("origin: a\n", "does not have the fields");
+        check_refused("", "is empty or without end");
+    }
+
+    #[test]
+    fn a_given_text_replaces_the_embedded_one() {
+        let releases = "origin: a\ncomponents: [source-controller]\nreleases:\n- {version: v9.1.0, manifest: default, tags: [v9.0.0]}\n";
+        let catalog = Catalog::read(&Texts {
+            releases,
+            ..Texts::FLUX
+        })
+        .unwrap();
+        assert_eq!(catalog.newest(), Some(&version("v9.1.0")));
+        assert_eq!(catalog.tags("source-controller"), ["v9.0.0"]);
+    }
+}

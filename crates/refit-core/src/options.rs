@@ -60,10 +60,33 @@ impl Options {
         }
     }
 
+    /// Gives the first option whose value cannot stand in a manifest, with its value.
+    pub fn unusable(&self) -> Option<(&'static str, &str)> {
+        let texts = [
+            ("namespace", &self.namespace),
+            ("cluster domain", &self.cluster_domain),
+            ("registry", &self.registry),
+            ("log level", &self.log_level),
+        ];
+        let components = self.components.iter().map(|name| ("component", name));
+        let mut all = texts.into_iter().chain(components);
+        all.find(|(_, value)| !is_plain(value))
+            .map(|(name, value)| (name, value.as_str()))
+    }
+
     /// Tells whether a component is among the options.
     pub fn has(&self, component: &str) -> bool {
         self.components.iter().any(|name| name == component)
     }
+}
+
+/// Tells whether a text can be put into the middle of an unquoted scalar.
+fn is_plain(text: &str) -> bool {
+    let breaks = |c: char| c.is_whitespace() || c.is_control() || "\"'`\\#,[]".contains(c);
+    !text.is_empty()
+        && !text.contains(breaks)
+        && !text.starts_with(|c: char| "{}&*!|>%@?:".contains(c))
+        && !text.ends_with(':')
 }
 
 /// Recovers the options from a manifest.
@@ -180,4 +203,63 @@ fn watches_all(controller: &Controller<'_>) -> Option<bool> {
         .filter_map(NodeRef::as_str)
         .find_map(|text| value_of(text, "watch-all-namespaces"));
     stated.and_then(|value| value.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options::defaults(&Catalog::flux().unwrap())
+    }
+
+    #[test]
+    fn the_record_has_the_words_of_the_generators_options() {
+        let text = serde_json::to_string(&options()).unwrap();
+        let expected = r#"{"namespace":"flux-system","components":["source-controller","kustomize-controller","helm-controller","notification-controller"],"networkPolicies":true,"clusterDomain":"cluster.local","tolerationKeys":[],"registry":"ghcr.io/fluxcd","imagePullSecret":null,"logLevel":"info","watchAllNamespaces":true}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<Options>(&text).unwrap(), options());
+    }
+
+    #[test]
+    fn a_value_needs_more_than_half_of_its_carriers() {
+        let vote = |carriers: &[Option<&'static str>]| majority(carriers.iter().copied());
+        assert_eq!(vote(&[Some("a"), Some("a"), Some("b")]), Some("a"));
+        assert_eq!(vote(&[Some("a"), Some("b")]), None);
+        assert_eq!(vote(&[Some("a"), None, None]), None);
+        assert_eq!(vote(&[Some("a")]), Some("a"));
+        assert_eq!(vote(&[]), None);
+    }
+
+    #[test]
+    fn the_domain_ends_before_dot_slash_and_port() {
+        assert_eq!(
+            domain_of("http://notification-controller.flux-system.svc.cluster.local./"),
+            Some("cluster.local")
+        );
+        assert_eq!(
+            domain_of("source-controller.$(RUNTIME_NAMESPACE).svc.corp:9090"),
+            Some("corp")
+        );
+        for address in ["http://notification-controller/", "", "a.svc."] {
+            assert_eq!(domain_of(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn values_that_would_break_a_manifest_are_named() {
+        assert_eq!(options().unusable(), None);
+        for namespace in ["", "a b", "a: b", "a\n", "'a", "{a", "a:"] {
+            let options = Options {
+                namespace: namespace.to_owned(),
+                ..options()
+            };
+            assert_eq!(options.unusable(), Some(("namespace", namespace)));
+        }
+        let templated = Options {
+            registry: "${REGISTRY}/flux".to_owned(),
+            ..options()
+        };
+        assert_eq!(templated.unusable(), None);
+    }
 }

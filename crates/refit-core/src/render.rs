@@ -32,6 +32,14 @@ pub enum Error {
     /// No manifest was given.
     #[error("no manifest of the release was given; hint: add a catalog source that has it with `--catalog DIR`")]
     NoManifest,
+    /// An option has a value that cannot stand in a manifest.
+    #[error("the {name} `{value}` cannot stand in a manifest; hint: write it without blanks and quotes")]
+    Option {
+        /// The option.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// A document that is needed cannot be parsed.
     #[error("document {number} of the release manifest cannot be read; hint: fetch it again with `refit catalog pull`")]
     Document {
@@ -50,6 +58,12 @@ pub enum Error {
 
 /// Renders a release with options; of several manifests the one that lacks the least is taken.
 pub fn render(manifests: &[Stream], options: &Options, catalog: &Catalog) -> Result<Rendered, Error> {
+    if let Some((name, value)) = options.unusable() {
+        return Err(Error::Option {
+            name,
+            value: value.to_owned(),
+        });
+    }
     let read = manifests
         .iter()
         .map(|stream| (stream, Generated::read(stream, catalog)));

@@ -1,6 +1,7 @@
 //! Recomputes the embedded catalog of Flux from real manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use refit_core::catalog::{Catalog, Origin, Seen};
 use refit_core::release::Version;
@@ -80,23 +81,27 @@ fn definition(root: NodeRef<'_>) -> Versions {
     )
 }
 
-/// Calls with each release that has manifests; gives the versions.
-fn each_release(mut check: impl FnMut(&Version, &Read)) -> Option<BTreeSet<Version>> {
-    let folder = shared("flux-manifests")?;
-    let mut versions = BTreeSet::new();
-    each_version(&folder, |version, manifests| {
-        check(version, &read(manifests));
-        versions.insert(version.clone());
-    });
-    assert!(versions.len() > 100, "only {} versions were found", versions.len());
-    Some(versions)
+/// Reads each release that has manifests, once for all tests; `None` without them.
+fn all() -> Option<&'static BTreeMap<Version, Read>> {
+    static ALL: OnceLock<Option<BTreeMap<Version, Read>>> = OnceLock::new();
+    let read_all = || {
+        let folder = shared("flux-manifests")?;
+        let mut all = BTreeMap::new();
+        each_version(&folder, |version, manifests| {
+            all.insert(version.clone(), read(manifests));
+        });
+        assert!(all.len() > 100, "only {} versions were found", all.len());
+        Some(all)
+    };
+    ALL.get_or_init(read_all).as_ref()
 }
 
 #[test]
 fn the_embedded_catalog_is_what_the_manifests_say() {
     let catalog = Catalog::flux().unwrap();
     let mut differences = Vec::new();
-    let versions = each_release(|version, read| {
+    let Some(all) = all() else { return };
+    for (version, read) in all {
         let mut differ = |what: String| differences.push(format!("{version}: {what}"));
         let release = catalog
             .release(version)
@@ -133,14 +138,13 @@ fn the_embedded_catalog_is_what_the_manifests_say() {
                 differ(format!("{} is not in the manifests", api.resource.crd));
             }
         }
-    });
+    }
     assert!(
         differences.is_empty(),
         "{} differences:\n{}",
         differences.len(),
         differences.join("\n")
     );
-    let Some(versions) = versions else { return };
     let listed = |seen: fn(Seen) -> bool| -> BTreeSet<Version> {
         catalog
             .releases()
@@ -149,7 +153,7 @@ fn the_embedded_catalog_is_what_the_manifests_say() {
             .map(|release| release.version.clone())
             .collect()
     };
-    assert_eq!(listed(|seen| seen != Seen::None), versions);
+    assert_eq!(listed(|seen| seen != Seen::None), all.keys().cloned().collect());
     let trusted: Vec<String> = listed(|seen| seen == Seen::None)
         .iter()
         .map(ToString::to_string)
@@ -190,12 +194,12 @@ fn the_network_policies_of_each_release_are_the_group() {
         .iter()
         .find(|group| group.name == "network-policies")
         .unwrap();
-    each_release(|version, read| {
+    for (version, read) in all().into_iter().flatten() {
         let holds = group.objects.iter().filter(|object| {
             object.since.as_ref().is_none_or(|since| since <= version)
                 && object.until.as_ref().is_none_or(|until| version < until)
         });
         let expected: BTreeSet<String> = holds.map(|object| object.name.clone()).collect();
         assert_eq!(read.policies, expected, "{version}");
-    });
+    }
 }

@@ -218,6 +218,15 @@ fn the_manifest_that_lacks_the_least_is_taken_and_nothing_is_an_error() {
     assert_eq!(rendered.missing, ["helm-controller"]);
     let error = render(&[], &options, &catalog).unwrap_err().to_string();
     assert!(error.contains("hint: add a catalog source"), "{error}");
+    let spaced = Options {
+        registry: "a b".to_owned(),
+        ..options.clone()
+    };
+    let error = render(&[example()], &spaced, &catalog).unwrap_err().to_string();
+    assert!(
+        error.starts_with("the registry `a b` cannot stand in a manifest; hint: "),
+        "{error}"
+    );
     let broken = text.replace("kind: Namespace\n", "kind: [\n");
     let error = render(&[split(broken.as_bytes())], &options, &catalog)
         .unwrap_err()

@@ -71,7 +71,7 @@ fn fewer_components_of_the_larger_manifest_are_the_smaller_manifest_byte_for_byt
     println!("{pairs} pairs");
 }
 
-/// Each option alone takes long, so only every fifth manifest is tried that way, and all with many options at once.
+/// Each option alone takes long, so only every tenth manifest is tried that way, and all with many options at once.
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
     Each,
@@ -123,7 +123,7 @@ fn options_are_recovered_from_what_was_rendered_with_them() {
     each_manifest(|manifest| {
         let own = options_of(&manifest.stream, &catalog);
         at += 1;
-        for options in variants(&own, if at % 5 == 1 { Depth::Each } else { Depth::Together }) {
+        for options in variants(&own, if at % 10 == 1 { Depth::Each } else { Depth::Together }) {
             let rendered = render(std::slice::from_ref(&manifest.stream), &options, &catalog).unwrap();
             let stream = split(&rendered.bytes);
             let read = Generated::read(&stream, &catalog);
