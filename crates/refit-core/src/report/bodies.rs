@@ -1,0 +1,368 @@
+//! What each command answers, inside its envelope.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Next, State};
+use crate::finding::Finding;
+
+/// One decision of a merge, as people and programs read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DecisionLine {
+    /// The name that `refit resolve` takes.
+    pub id: String,
+    /// The file.
+    pub path: String,
+    /// The object, empty for a whole file.
+    pub object: String,
+    /// The field, empty for a whole object.
+    pub field: String,
+    /// The text of base.
+    pub base: Option<String>,
+    /// The text of ours.
+    pub ours: Option<String>,
+    /// The text of theirs.
+    pub theirs: Option<String>,
+    /// The class of the field.
+    pub class: String,
+    /// The rule that decided.
+    pub rule: String,
+    /// `clean`, `noted`, `conflict` or `blocked`.
+    pub outcome: String,
+    /// The sentence.
+    pub message: String,
+    /// The answer that a person gave: `ours`, `theirs` or `value: TEXT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Whether a person must still answer.
+    pub open: bool,
+}
+
+/// A request in a few words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestLine {
+    /// The forge's number.
+    pub number: u64,
+    /// The title.
+    pub title: String,
+    /// `open`, `draft`, `merged` or `closed`.
+    pub state: String,
+    /// The branch with the change.
+    pub branch: String,
+    /// The branch that it asks to change.
+    pub base: String,
+    /// Where a person can see it.
+    pub url: String,
+    /// The upgrade that it belongs to; empty for a request of somebody else.
+    pub upgrade: String,
+}
+
+/// What `status` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Where the repository is.
+    pub repository: String,
+    /// The target branch.
+    pub branch: String,
+    /// The clusters found.
+    pub clusters: Vec<ClusterStatus>,
+    /// Findings that belong to no cluster.
+    pub findings: Vec<Finding>,
+}
+
+/// One cluster in `status`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// The cluster's name.
+    pub cluster: String,
+    /// The directory of its sync root.
+    pub directory: String,
+    /// The platform.
+    pub platform: String,
+    /// The installed version; empty when unclear.
+    pub installed: String,
+    /// The newest stable release that can be reached in one step, when newer.
+    pub available: Option<String>,
+    /// The newest stable release of all, when it is another one.
+    pub newest: Option<String>,
+    /// Where this cluster stands.
+    pub state: State,
+    /// Its open requests.
+    pub requests: Vec<RequestLine>,
+    /// How many decisions are open.
+    pub open_decisions: usize,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What the user can do next.
+    pub next: Vec<Next>,
+}
+
+/// What `inventory` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Inventory {
+    /// Where the repository is.
+    pub repository: String,
+    /// The target branch.
+    pub branch: String,
+    /// Its commit.
+    pub commit: String,
+    /// The clusters found.
+    pub clusters: Vec<ClusterInventory>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// One cluster in `inventory`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterInventory {
+    /// The cluster's name.
+    pub cluster: String,
+    /// The directory of its sync root.
+    pub directory: String,
+    /// The platform.
+    pub platform: String,
+    /// The installed version.
+    pub version: String,
+    /// What told the version: source and value.
+    pub evidence: Vec<EvidenceLine>,
+    /// The options that the file was generated with, in words.
+    pub options: Vec<OptionLine>,
+    /// The components that run.
+    pub components: Vec<String>,
+    /// Each file of the cluster with its role.
+    pub files: Vec<FileLine>,
+    /// Where the base came from, when there is one.
+    pub base: Option<String>,
+    /// What the user changed against the generator.
+    pub changes: Vec<ChangeLine>,
+    /// Patches and image overrides that apply to the plane.
+    pub patches: Vec<PatchLine>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// One piece of evidence for a version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvidenceLine {
+    /// Labels, images, definitions or header.
+    pub source: String,
+    /// What it says.
+    pub value: String,
+}
+
+/// One option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OptionLine {
+    /// The option's name as the generator calls it.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// One file with its role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileLine {
+    /// The path.
+    pub path: String,
+    /// `generated`, `sync`, `kustomization` or `user`.
+    pub role: String,
+}
+
+/// One change that a user made to a generated file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeLine {
+    /// The file.
+    pub path: String,
+    /// The object.
+    pub object: String,
+    /// The field.
+    pub field: String,
+    /// What the generator wrote.
+    pub generated: Option<String>,
+    /// What the file has.
+    pub has: Option<String>,
+}
+
+/// One patch or override.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PatchLine {
+    /// The kustomization that holds or names it.
+    pub path: String,
+    /// `patch`, `patchFile` or `image`.
+    pub kind: String,
+    /// What it is aimed at, in words.
+    pub target: String,
+}
+
+/// What `check` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The cluster, where one was chosen.
+    pub cluster: Option<String>,
+    /// The installed version.
+    pub from: Option<String>,
+    /// The target that was checked.
+    pub to: Option<String>,
+    /// Everything found.
+    pub findings: Vec<Finding>,
+}
+
+/// What `plan` answers, and what `plan --out` saves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The upgrade's id; empty when there is nothing to plan.
+    pub upgrade: String,
+    /// The platform.
+    pub platform: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The clusters to choose from, where one must be named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// The target branch.
+    pub branch: String,
+    /// The commit that was planned on.
+    pub commit: String,
+    /// The installed version.
+    pub from: String,
+    /// The target.
+    pub to: String,
+    /// The hops; one in this version.
+    pub route: Vec<Hop>,
+    /// Where the base came from.
+    pub base: String,
+    /// Everything found.
+    pub findings: Vec<Finding>,
+    /// Open and noted decisions.
+    pub decisions: Vec<DecisionLine>,
+    /// The files that change.
+    pub files: Vec<FileChange>,
+    /// The requests to open, in order.
+    pub requests: Vec<RequestDraft>,
+}
+
+/// One hop of a route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hop {
+    /// From this version.
+    pub from: String,
+    /// To this version.
+    pub to: String,
+}
+
+/// One file that changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileChange {
+    /// The path.
+    pub path: String,
+    /// `added`, `changed` or `removed`.
+    pub change: String,
+    /// The SHA-256 of the new content.
+    pub digest: String,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+}
+
+/// A request to open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestDraft {
+    /// The branch.
+    pub branch: String,
+    /// The title.
+    pub title: String,
+    /// The text for the reviewer.
+    pub body: String,
+    /// `open`, `draft`, or `held` when it is not opened before decisions are taken.
+    pub state: String,
+}
+
+/// What `upgrade` and `resume` answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Upgrade {
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The installed version.
+    pub from: String,
+    /// The target.
+    pub to: String,
+    /// The request, where one is open or was merged.
+    pub request: Option<RequestLine>,
+    /// The decisions that are open.
+    pub open: Vec<DecisionLine>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// Commits of people on the request's branch, where they are in the way: id, author and subject.
+    pub commits: Vec<String>,
+}
+
+/// What `resolve` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decisions {
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// Open decisions first, then those that rules or answers took and that can be changed.
+    pub decisions: Vec<DecisionLine>,
+    /// The request, where one is open.
+    pub request: Option<RequestLine>,
+}
+
+/// What `diff` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// The request, or `None` for the plan.
+    pub request: Option<u64>,
+    /// Per file.
+    pub files: Vec<FileDiff>,
+}
+
+/// The difference of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileDiff {
+    /// The path.
+    pub path: String,
+    /// The unified diff.
+    pub diff: String,
+}
+
+/// What `request list` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requests {
+    /// The requests, newest first.
+    pub requests: Vec<RequestLine>,
+}
+
+/// What `request show`, `merge` and `close` answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Request {
+    /// The request in a few words.
+    pub request: RequestLine,
+    /// The text for the reviewer.
+    pub text: String,
+    /// The newest commit.
+    pub head: String,
+}
