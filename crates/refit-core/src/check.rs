@@ -14,11 +14,12 @@ use crate::release::Version;
 pub type Definitions = BTreeMap<String, Definition>;
 
 /// How far a target without a version may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// To the newest release.
+    /// To the newest release that can be reached.
+    #[default]
     Newest,
-    /// To the newest patch of the installed minor.
+    /// To the newest patch of the installed minor (`--patch`).
     Patch,
 }
 

@@ -119,6 +119,9 @@ codes! {
     ShallowHistory: Warning,
         "The history of the repository is cut off, so the commit that brought the installed version cannot be looked for.",
         "run `git fetch --unshallow`";
+    BaseFromHistory: Warning,
+        "No catalog holds the installed release, so what the generator wrote was taken from the history of the file.",
+        "add a catalog that holds the release with `--catalog DIR` to be sure";
     MixedState: Warning,
         "The evidence of the generated file names more than one release.",
         "check which release runs; the upgrade brings all of them to the target";

@@ -19,7 +19,7 @@ use crate::generated::{Generated, Image};
 use crate::inventory::Cluster;
 use crate::options::Options;
 use crate::record::{Record, RecordedDecision, RecordedFile, envelope};
-use crate::release::Version;
+use crate::release::{Platform, Version};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::snapshot::Snapshot;
 
@@ -79,6 +79,8 @@ pub enum Opening {
 pub struct Plan {
     /// The upgrade's id.
     pub upgrade: String,
+    /// The platform.
+    pub platform: Platform,
     /// The cluster.
     pub cluster: String,
     /// The installed release.
@@ -165,6 +167,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         kept: &kept(given),
     });
     Ok(Plan {
+        platform: given.catalog.platform().clone(),
         cluster: given.cluster.root.name.clone(),
         from: given.from.clone(),
         to: given.to.clone(),

@@ -224,11 +224,12 @@ fn count(commits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::Version;
+    use crate::release::{Platform, Version};
 
     fn plan(opening: Opening) -> Plan {
         Plan {
             upgrade: "u".into(),
+            platform: Platform::flux(),
             cluster: "c".into(),
             from: Version::new(1, 0, 0),
             to: Version::new(1, 1, 0),

@@ -6,7 +6,9 @@ use std::convert::Infallible;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub use refit_core::check::Reach;
 use refit_core::finding::Acceptance;
+pub use refit_core::progress::{Commits, Others};
 
 /// What a user asks: where, what, and with which consent.
 #[derive(Clone, Debug, Default)]
@@ -34,16 +36,6 @@ pub struct Target {
     pub reach: Reach,
 }
 
-/// How far an upgrade without a version goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// To the newest release that can be reached.
-    #[default]
-    Newest,
-    /// To the newest patch of the installed minor (`--patch`).
-    Patch,
-}
-
 impl FromStr for Target {
     type Err = Infallible;
 
@@ -60,26 +52,4 @@ impl FromStr for Target {
             reach: Reach::Newest,
         })
     }
-}
-
-/// What happens to an open request for another target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Others {
-    /// The flow stops and names it.
-    #[default]
-    Stop,
-    /// It is closed (`--supersede`).
-    Supersede,
-}
-
-/// What happens to commits of people on a request's branch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Commits {
-    /// The flow stops and names them.
-    #[default]
-    Stop,
-    /// They stay, and are part of the request from now on (`--keep-commits`).
-    Keep,
-    /// They are dropped (`--discard-commits`).
-    Discard,
 }

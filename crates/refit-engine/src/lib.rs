@@ -16,6 +16,7 @@ pub use ask::{Ask, Commits, Others, Reach, Target};
 pub use error::Error;
 pub use flow::Prepared;
 
+use refit_core::catalog::Catalog;
 use refit_core::report::{Check, Decisions, Diff, Inventory, Report, Request, Requests, Status, Upgrade};
 use refit_manifest::{Answer, DecisionId};
 
@@ -32,6 +33,8 @@ pub struct Ports<'a> {
     pub releases: &'a dyn Releases,
     /// The time of day.
     pub clock: &'a dyn Clock,
+    /// What is known about the releases of the platform.
+    pub catalog: &'a Catalog,
 }
 
 /// Tells what is installed, what is available, which requests are open, and what comes next (exit 0 whenever it could

@@ -1,66 +1,39 @@
 //! The flows of Git mode.
+//!
+//! In: ports and what the user asks. Out: reports. Each flow looks at the ground, lets the core decide, and does what it
+//! says; nothing is kept between two runs but what stands in the repository and on the forge.
 
-use refit_core::report::{Check, Decisions, Diff, Inventory, Plan, Report, Request, Requests, Status, Upgrade};
-use refit_manifest::{Answer, DecisionId};
+mod carry;
+mod decide;
+mod differ;
+mod ground;
+mod lines;
+mod look;
+mod notes;
+mod observe;
+mod prepare;
+mod requests;
+mod resume;
+mod saved;
+mod sides;
+mod status;
+mod target;
 
-use crate::{Ask, Commits, Error, Others, Ports};
+pub(crate) use carry::carry_out;
+pub(crate) use decide::resolve;
+pub(crate) use differ::diff;
+pub(crate) use look::{check, inventory};
+pub use prepare::Prepared;
+pub(crate) use prepare::plan;
+pub(crate) use requests::{close as request_close, list as request_list, merge as request_merge, show as request_show};
+pub(crate) use resume::resume;
+pub(crate) use saved::plan_saved;
+pub(crate) use status::status;
 
-/// A plan with all that is needed to carry it out.
-#[derive(Clone, Debug)]
-pub struct Prepared {
-    report: Report<Plan>,
-}
-
-impl Prepared {
-    /// Gives the plan to show.
-    pub fn report(&self) -> &Report<Plan> {
-        &self.report
+/// Says how many decisions are open.
+fn decisions(open: usize) -> String {
+    match open {
+        1 => "1 decision is needed".to_owned(),
+        several => format!("{several} decisions are needed"),
     }
-}
-
-fn unfinished() -> Error {
-    Error::Usage {
-        message: "this flow is not built yet".into(),
-        remedy: "wait for it".into(),
-    }
-}
-
-pub(crate) fn status(_: &Ports<'_>, _: &Ask) -> Result<Report<Status>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn inventory(_: &Ports<'_>, _: &Ask) -> Result<Report<Inventory>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn check(_: &Ports<'_>, _: &Ask) -> Result<Report<Check>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn plan(_: &Ports<'_>, _: &Ask) -> Result<Prepared, Error> {
-    Err(unfinished())
-}
-pub(crate) fn plan_saved(_: &Ports<'_>, _: &Ask, _: &[u8]) -> Result<Prepared, Error> {
-    Err(unfinished())
-}
-pub(crate) fn carry_out(_: &Ports<'_>, _: &Prepared, _: Others) -> Result<Report<Upgrade>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn resolve(_: &Ports<'_>, _: &Ask, _: Option<(DecisionId, Answer)>) -> Result<Report<Decisions>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn diff(_: &Ports<'_>, _: &Ask, _: Option<u64>) -> Result<Report<Diff>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn resume(_: &Ports<'_>, _: &Ask, _: Commits) -> Result<Report<Upgrade>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn request_list(_: &Ports<'_>) -> Result<Report<Requests>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn request_show(_: &Ports<'_>, _: Option<u64>) -> Result<Report<Request>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn request_merge(_: &Ports<'_>, _: &Ask, _: Option<u64>) -> Result<Report<Request>, Error> {
-    Err(unfinished())
-}
-pub(crate) fn request_close(_: &Ports<'_>, _: Option<u64>) -> Result<Report<Request>, Error> {
-    Err(unfinished())
 }

@@ -1,0 +1,158 @@
+//! Carries a plan out: looks, asks what comes next, does it, looks again.
+
+use refit_core::progress::{self, Cause, Effect, Next, Wishes};
+use refit_core::report::{self, DecisionLine, Report, State, Upgrade};
+
+use super::prepare::{Prepared, Work};
+use super::{lines, notes, observe};
+use crate::ports::{ChangeRequest, CommitId, PortErrorKind};
+use crate::{Commits, Error, Others, Ports};
+
+/// The most effects of one run; each brings the upgrade nearer to its end, unless others undo it.
+const EFFECTS: usize = 20;
+
+/// How an upgrade ended for now.
+pub(super) enum End {
+    /// The request waits for people.
+    Waits(ChangeRequest),
+    /// Decisions are open; the request, where one could be opened.
+    Decides(Option<ChangeRequest>),
+    /// It stopped.
+    Stopped(Cause, Option<ChangeRequest>),
+}
+
+/// Carries out what was planned.
+pub(crate) fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Report<Upgrade>, Error> {
+    let wishes = Wishes {
+        others,
+        commits: Commits::Stop,
+    };
+    finish(ports, prepared, wishes)
+}
+
+/// Carries out what was planned, and reports.
+pub(super) fn finish(ports: &Ports<'_>, prepared: &Prepared, wishes: Wishes) -> Result<Report<Upgrade>, Error> {
+    let Some(work) = &prepared.work else {
+        return Ok(unplanned(&prepared.report));
+    };
+    let end = run(ports, work, wishes)?;
+    Ok(told(prepared, work, end))
+}
+
+/// Does one effect after the other until people or a cause come in between.
+pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End, Error> {
+    for _ in 0..EFFECTS {
+        let (seen, request) = observe::look(ports, work)?;
+        let effect = match progress::next(&work.plan, &seen, wishes) {
+            Next::Run(effect) => effect,
+            Next::Decide => return Ok(End::Decides(request)),
+            Next::Stopped(cause) => return Ok(End::Stopped(cause, request)),
+            Next::Wait => {
+                if let Some(request) = request {
+                    return Ok(End::Waits(request));
+                }
+                continue;
+            }
+        };
+        match apply(ports, work, &effect) {
+            // Somebody else was faster: look again.
+            Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !matches!(effect, Effect::Close(_)) => {}
+            other => other?,
+        }
+    }
+    Err(Error::Busy {
+        branch: work.plan.branch.clone(),
+    })
+}
+
+fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
+    let plan = &work.plan;
+    let place = (work.base.branch.as_str(), work.accepted.as_slice());
+    match effect {
+        Effect::Close(number) => {
+            ports.forge.close(*number)?;
+        }
+        Effect::Confirm => notes::change(ports, plan, place, |note| note.confirmed = true)?,
+        Effect::Keep(head) => notes::change(ports, plan, place, |note| note.kept = Some(head.clone()))?,
+        Effect::Publish(expected) => {
+            let commit = ports
+                .repository
+                .commit(&work.base.commit, &observe::changes(plan), &plan.message)?;
+            let expected = expected.as_deref().map(|head| CommitId(head.into()));
+            ports
+                .repository
+                .publish(&plan.branch, Some(&commit), expected.as_ref())?;
+        }
+        Effect::Open => {
+            if let Some(head) = ports.repository.branch(&plan.branch)? {
+                ports.forge.open(&observe::draft(work, &head)?)?;
+            }
+        }
+        Effect::Update(number) => {
+            if let Some(head) = ports.repository.branch(&plan.branch)? {
+                ports.forge.update(*number, &observe::draft(work, &head)?)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn told(prepared: &Prepared, work: &Work, end: End) -> Report<Upgrade> {
+    let body = |request: Option<&ChangeRequest>, commits: Vec<String>| Upgrade {
+        upgrade: work.plan.upgrade.clone(),
+        cluster: work.plan.cluster.clone(),
+        from: work.plan.from.to_string(),
+        to: work.plan.to.to_string(),
+        request: request.map(lines::request),
+        open: work.plan.open().cloned().collect(),
+        findings: prepared.report.body.findings.clone(),
+        commits,
+    };
+    match end {
+        End::Waits(request) => {
+            let message = format!("request {} waits for review: {}", request.number, request.title);
+            Report::new(
+                State::Waiting,
+                message,
+                lines::review(&request),
+                body(Some(&request), Vec::new()),
+            )
+        }
+        End::Decides(request) => {
+            let open: Vec<&DecisionLine> = work.plan.open().collect();
+            let message = match &request {
+                Some(request) => format!(
+                    "request {} is a draft: {}",
+                    request.number,
+                    super::decisions(open.len())
+                ),
+                None => format!("{} before a request is opened", super::decisions(open.len())),
+            };
+            let next = lines::resolve(&open);
+            Report::new(State::DecisionNeeded, message, next, body(request.as_ref(), Vec::new()))
+        }
+        End::Stopped(cause, request) => {
+            let commits = match &cause {
+                Cause::PeopleCommitted(commits) => commits.clone(),
+                Cause::OtherOpen(_) | Cause::RebaseNeeded { .. } => Vec::new(),
+            };
+            let next = lines::ways_on(&cause, &work.plan);
+            Report::new(State::Stopped, cause.sentence(), next, body(request.as_ref(), commits))
+        }
+    }
+}
+
+/// Reports a plan that cannot be carried out as the result of an upgrade.
+fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
+    let body = Upgrade {
+        upgrade: report.body.upgrade.clone(),
+        cluster: report.body.cluster.clone(),
+        from: report.body.from.clone(),
+        to: report.body.to.clone(),
+        request: None,
+        open: Vec::new(),
+        findings: report.body.findings.clone(),
+        commits: Vec::new(),
+    };
+    Report::new(report.state, report.message.as_str(), report.next.clone(), body)
+}

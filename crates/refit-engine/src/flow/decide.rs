@@ -1,0 +1,122 @@
+//! Lists and takes decisions.
+
+use refit_core::progress::Wishes;
+use refit_core::report::{DecisionLine, Decisions, Next, Report, State};
+use refit_manifest::{Answer, DecisionId};
+
+use super::carry::{self, End};
+use super::ground;
+use super::prepare::{self, Prepared, Work};
+use super::resume;
+use super::{lines, notes, observe};
+use crate::ports::ChangeRequest;
+use crate::{Ask, Error, Ports};
+
+/// Lists the decisions of the upgrade under way (or, where none is, of the plan), or takes one answer first.
+pub(crate) fn resolve(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    answer: Option<(DecisionId, Answer)>,
+) -> Result<Report<Decisions>, Error> {
+    let ground = ground::survey(ports, ask.base.as_deref())?;
+    let under_way = resume::under_way(ports, ask, &ground)?;
+    let open = under_way.as_ref().map(|under_way| under_way.open);
+    let ask = under_way.map_or_else(|| ask.clone(), |under_way| under_way.ask);
+    let prepared = prepare::plan_on(ports, &ask, &ground)?;
+    let Some(work) = &prepared.work else {
+        return Ok(unplanned(&prepared));
+    };
+    let Some((id, answer)) = answer else {
+        let (_, request) = observe::look(ports, work)?;
+        return Ok(listed(work, request));
+    };
+    let id = DecisionId(known(work, &id)?.id.clone());
+    let place = (work.base.branch.as_str(), work.accepted.as_slice());
+    notes::change(ports, &work.plan, place, |note| note.take(&id, &answer))?;
+    let prepared = prepare::plan_on(ports, &ask, &ground)?;
+    let Some(work) = &prepared.work else {
+        return Ok(unplanned(&prepared));
+    };
+    if open.is_none() {
+        return Ok(noted(work));
+    }
+    Ok(match carry::run(ports, work, Wishes::default())? {
+        End::Waits(request) => listed(work, Some(request)),
+        End::Decides(request) => listed(work, request),
+        End::Stopped(cause, request) => {
+            let next = lines::ways_on(&cause, &work.plan);
+            let message = format!("the answer is noted; {}", cause.sentence());
+            Report::new(State::Stopped, message, next, body(work, request.as_ref()))
+        }
+    })
+}
+
+/// Finds a decision by its id or the beginning of it.
+fn known<'a>(work: &'a Work, id: &DecisionId) -> Result<&'a DecisionLine, Error> {
+    let all = &work.plan.decisions;
+    if let Some(exact) = all.iter().find(|decision| decision.id == id.0) {
+        return Ok(exact);
+    }
+    let begins: Vec<&DecisionLine> = all.iter().filter(|decision| decision.id.starts_with(&id.0)).collect();
+    match begins.as_slice() {
+        [only] if !id.0.is_empty() => Ok(only),
+        [] => Err(Error::Usage {
+            message: format!("there is no decision `{id}` in the upgrade to {}", work.plan.to),
+            remedy: "`refit resolve` lists the decisions".to_owned(),
+        }),
+        several => Err(Error::Usage {
+            message: format!("`{id}` is the beginning of {} decisions", several.len()),
+            remedy: "write more letters; `refit resolve` lists the decisions".to_owned(),
+        }),
+    }
+}
+
+fn body(work: &Work, request: Option<&ChangeRequest>) -> Decisions {
+    Decisions {
+        upgrade: work.plan.upgrade.clone(),
+        decisions: work.plan.decisions.clone(),
+        request: request.map(lines::request),
+    }
+}
+
+/// Reports the decisions of an upgrade under way or of a plan.
+fn listed(work: &Work, request: Option<ChangeRequest>) -> Report<Decisions> {
+    let open: Vec<&DecisionLine> = work.plan.open().collect();
+    let body = body(work, request.as_ref());
+    if !open.is_empty() {
+        let message = super::decisions(open.len());
+        let next = lines::resolve(&open).split_off(1);
+        return Report::new(State::DecisionNeeded, message, next, body);
+    }
+    match request {
+        Some(request) => {
+            let message = format!("no decision is open; request {} waits for review", request.number);
+            Report::new(State::Done, message, lines::review(&request), body)
+        }
+        None => Report::new(State::Done, "no decision is open", vec![upgrade(work)], body),
+    }
+}
+
+/// Reports an answer to a plan that nobody has begun to carry out.
+fn noted(work: &Work) -> Report<Decisions> {
+    let mut report = listed(work, None);
+    if report.state == State::Done {
+        report.message = "every decision is taken; the answers are noted for the upgrade".to_owned();
+    }
+    report
+}
+
+fn upgrade(work: &Work) -> Next {
+    let command = format!("refit upgrade {}@{}", work.plan.platform, work.plan.to);
+    Next::run(command, "open the request")
+}
+
+fn unplanned(prepared: &Prepared) -> Report<Decisions> {
+    let report = &prepared.report;
+    let body = Decisions {
+        upgrade: report.body.upgrade.clone(),
+        decisions: Vec::new(),
+        request: None,
+    };
+    Report::new(report.state, report.message.as_str(), report.next.clone(), body)
+}

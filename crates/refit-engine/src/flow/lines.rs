@@ -1,0 +1,81 @@
+//! Requests and next actions as people and programs read them.
+
+use refit_core::plan::Plan;
+use refit_core::progress::Cause;
+use refit_core::report::{DecisionLine, Next, RequestLine};
+
+use super::observe;
+use crate::ports::{ChangeRequest, RequestState};
+
+/// The most decisions that the next actions name.
+const NAMED: usize = 3;
+
+/// Gives a request in a few words.
+pub(super) fn request(request: &ChangeRequest) -> RequestLine {
+    RequestLine {
+        number: request.number,
+        title: request.title.clone(),
+        state: match request.state {
+            RequestState::Open => "open",
+            RequestState::Draft => "draft",
+            RequestState::Merged => "merged",
+            RequestState::Closed => "closed",
+        }
+        .to_owned(),
+        branch: request.branch.clone(),
+        base: request.base.clone(),
+        url: request.url.clone(),
+        upgrade: observe::upgrade_of(&request.branch),
+    }
+}
+
+/// Gives the ways to review and merge a request.
+pub(super) fn review(request: &ChangeRequest) -> Vec<Next> {
+    let number = request.number;
+    vec![
+        Next::run(format!("refit diff {number}"), "see what changes"),
+        Next::run(format!("refit request merge {number}"), "merge it after the review"),
+    ]
+}
+
+/// Gives the ways to take open decisions.
+pub(super) fn resolve(open: &[&DecisionLine]) -> Vec<Next> {
+    let mut next = vec![Next::run("refit resolve", "list the decisions")];
+    for decision in open.iter().take(NAMED) {
+        let command = format!("refit resolve {} ours|theirs|VALUE", decision.id);
+        next.push(Next::run(command, decision.message.as_str()));
+    }
+    next
+}
+
+/// Gives the ways on after a stop.
+pub(super) fn ways_on(cause: &Cause, plan: &Plan) -> Vec<Next> {
+    match cause {
+        Cause::OtherOpen(other) => vec![
+            Next::run(
+                format!("refit upgrade {}@{} --supersede", plan.platform, plan.to),
+                format!("close request {} and go to {} instead", other.number, plan.to),
+            ),
+            Next::run(
+                format!("refit request merge {}", other.number),
+                "finish the open one first",
+            ),
+        ],
+        Cause::PeopleCommitted(_) => vec![
+            Next::run("refit resume --keep-commits", "make these commits part of the request"),
+            Next::run(
+                "refit resume --discard-commits",
+                "drop these commits and compute the change anew",
+            ),
+        ],
+        Cause::RebaseNeeded { branch } => vec![
+            Next::say(format!(
+                "rebase `{branch}` onto the target branch, push it, and run `refit resume --keep-commits`"
+            )),
+            Next::run(
+                "refit resume --discard-commits",
+                "drop the commits and compute the change anew",
+            ),
+        ],
+    }
+}

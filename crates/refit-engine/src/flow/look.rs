@@ -1,0 +1,249 @@
+//! What is there, and what stands in the way.
+
+use refit_core::build;
+use refit_core::finding::{self, Finding};
+use refit_core::inventory::{Cluster, GeneratedFile};
+use refit_core::options::Options;
+use refit_core::plan;
+use refit_core::report::{
+    ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, FileLine, Inventory, OptionLine, PatchLine, Report, State,
+};
+use refit_manifest::{Entry, Path, Stream, Tree};
+
+use super::ground::{self, Ground, Pick};
+use super::prepare;
+use super::sides::{self, Side};
+use crate::{Ask, Error, Ports};
+
+/// Lists what is there.
+pub(crate) fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory>, Error> {
+    let ground = ground::survey(ports, ask.base.as_deref())?;
+    let clusters = ground.clusters(ask)?;
+    let mut body = Inventory {
+        repository: ground.snapshot.repository.clone(),
+        branch: ground.base.branch.clone(),
+        commit: ground.base.commit.to_string(),
+        clusters: Vec::new(),
+        findings: ground.inventory.findings.clone(),
+    };
+    if clusters.is_empty() {
+        body.findings = prepare::absent(ports, &ground);
+        let message = body
+            .findings
+            .first()
+            .map(|finding| finding.message.clone())
+            .unwrap_or_default();
+        let next = prepare::remedies(&body.findings);
+        return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
+    }
+    for cluster in clusters {
+        body.clusters.push(of_cluster(ports, ask, &ground, cluster)?);
+    }
+    let message = match body.clusters.as_slice() {
+        [only] => format!("cluster `{}` runs {} {}", only.cluster, only.platform, only.version),
+        several => format!("{} clusters were found", several.len()),
+    };
+    Ok(Report::new(State::Done, message, Vec::new(), body))
+}
+
+/// Gives the findings of an upgrade alone.
+pub(crate) fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Check>, Error> {
+    let ground = ground::survey(ports, ask.base.as_deref())?;
+    if let Pick::Choose(names) = ground.pick(ports, ask)? {
+        return Ok(all(&ground, ask, &names));
+    }
+    let prepared = prepare::plan_on(ports, ask, &ground)?;
+    let plan = prepared.report();
+    let some = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let body = Check {
+        cluster: some(&plan.body.cluster),
+        from: some(&plan.body.from),
+        to: some(&plan.body.to),
+        findings: plan.body.findings.clone(),
+    };
+    Ok(checked(body))
+}
+
+fn all(ground: &Ground, ask: &Ask, names: &[String]) -> Report<Check> {
+    let clusters = ground
+        .inventory
+        .clusters
+        .iter()
+        .filter(|cluster| names.contains(&cluster.root.name));
+    let mut findings: Vec<Finding> = clusters.flat_map(|cluster| cluster.findings.clone()).collect();
+    findings.extend(ground.inventory.findings.iter().cloned());
+    finding::accept(&mut findings, &ask.accept);
+    let mut report = checked(Check {
+        cluster: None,
+        from: None,
+        to: None,
+        findings,
+    });
+    report.next.extend(ground::choices("check", names));
+    report
+}
+
+fn checked(body: Check) -> Report<Check> {
+    let blocking = body.findings.iter().filter(|finding| finding.blocks()).count();
+    let message = match (body.findings.len(), blocking) {
+        (0, _) => "nothing was found".to_owned(),
+        (1, 0) => "1 finding, which does not block".to_owned(),
+        (all, 0) => format!("{all} findings, none blocks"),
+        (all, blocking) => format!("{blocking} of {all} findings block an upgrade"),
+    };
+    let next = prepare::remedies(&body.findings);
+    let state = if blocking == 0 { State::Done } else { State::Blocked };
+    Report::new(state, message, next, body)
+}
+
+fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) -> Result<ClusterInventory, Error> {
+    let mut changes = Vec::new();
+    let mut origin = None;
+    let mut findings = cluster.findings.clone();
+    for file in &cluster.files {
+        match sides::base(ports, ask, ground, (cluster, file))? {
+            Side::Had(base, from, notes) => {
+                changes.extend(changed(ground, file, &base));
+                origin.get_or_insert(from);
+                findings.extend(notes);
+            }
+            Side::Missing(missing) => findings.extend(missing),
+        }
+    }
+    finding::accept(&mut findings, &ask.accept);
+    let main = cluster.main();
+    Ok(ClusterInventory {
+        cluster: cluster.root.name.clone(),
+        directory: cluster.root.directory.clone(),
+        platform: ports.catalog.platform().to_string(),
+        version: main
+            .and_then(|file| Some(file.detection.version.as_ref()?.to_string()))
+            .unwrap_or_default(),
+        evidence: main.map(evidence).unwrap_or_default(),
+        options: main.map(|file| options(&file.options)).unwrap_or_default(),
+        components: main.map(|file| file.options.components.clone()).unwrap_or_default(),
+        files: files(ground, cluster),
+        base: origin,
+        changes,
+        patches: patches(cluster),
+        findings,
+    })
+}
+
+fn changed(ground: &Ground, file: &GeneratedFile, base: &std::sync::Arc<[u8]>) -> Vec<ChangeLine> {
+    let Some(ours) = ground.snapshot.tree.get(&file.path) else {
+        return Vec::new();
+    };
+    if ours.bytes() == Some(base) {
+        return Vec::new();
+    }
+    let tree = |entry: Entry| -> Tree { [(file.path.clone(), entry)].into_iter().collect() };
+    plan::user_changes(&tree(Entry::file(base.clone())), &tree(ours.clone()))
+}
+
+fn evidence(file: &GeneratedFile) -> Vec<EvidenceLine> {
+    let line = |evidence: &refit_core::detect::Evidence| {
+        let versions: Vec<String> = evidence.versions.iter().map(ToString::to_string).collect();
+        EvidenceLine {
+            source: evidence.source.word().to_owned(),
+            value: versions.join(", "),
+        }
+    };
+    file.detection.evidence.iter().map(line).collect()
+}
+
+fn options(options: &Options) -> Vec<OptionLine> {
+    let line = |name: &str, value: String| OptionLine {
+        name: name.to_owned(),
+        value,
+    };
+    let mut lines = vec![
+        line("namespace", options.namespace.clone()),
+        line("components", options.components.join(",")),
+        line("network-policy", options.network_policies.to_string()),
+        line("cluster-domain", options.cluster_domain.clone()),
+        line("registry", options.registry.clone()),
+        line("log-level", options.log_level.clone()),
+        line("watch-all-namespaces", options.watch_all_namespaces.to_string()),
+    ];
+    if !options.toleration_keys.is_empty() {
+        lines.push(line("toleration-keys", options.toleration_keys.join(",")));
+    }
+    lines.extend(
+        options
+            .image_pull_secret
+            .iter()
+            .map(|secret| line("image-pull-secret", secret.clone())),
+    );
+    lines
+}
+
+/// Lists the files beside the generated ones and on the way to them, with their roles.
+fn files(ground: &Ground, cluster: &Cluster) -> Vec<FileLine> {
+    let directories: Vec<&str> = cluster.root.generated.iter().map(Path::directory).collect();
+    let built = cluster
+        .root
+        .build
+        .resources
+        .iter()
+        .chain(&cluster.root.build.kustomizations);
+    let beside = ground
+        .snapshot
+        .tree
+        .paths()
+        .filter(|path| directories.contains(&path.directory()) && path.is_yaml());
+    let mut paths: Vec<&Path> = built.filter(|path| is_near(path, &directories)).chain(beside).collect();
+    paths.sort();
+    paths.dedup();
+    let line = |path: &Path| FileLine {
+        path: path.to_string(),
+        role: role(ground, cluster, path).to_owned(),
+    };
+    paths.into_iter().map(line).collect()
+}
+
+fn is_near(path: &Path, directories: &[&str]) -> bool {
+    build::is_kustomization(path)
+        && directories
+            .iter()
+            .any(|directory| directory.starts_with(path.directory()))
+}
+
+fn role(ground: &Ground, cluster: &Cluster, path: &Path) -> &'static str {
+    if cluster.root.generated.contains(path) {
+        return "generated";
+    }
+    if build::is_kustomization(path) {
+        return "kustomization";
+    }
+    let stream = ground
+        .snapshot
+        .tree
+        .bytes(path)
+        .and_then(|bytes| Stream::split(bytes.clone()).ok());
+    let syncs = stream.is_some_and(|stream| {
+        let mut objects = stream.objects();
+        objects.any(|(identity, _)| &*identity.kind == "Kustomization" && identity.group.contains("toolkit.fluxcd.io"))
+    });
+    if syncs { "sync" } else { "user" }
+}
+
+fn patches(cluster: &Cluster) -> Vec<PatchLine> {
+    let patch = |patch: &refit_core::overlays::Patch| PatchLine {
+        path: patch.file.as_ref().unwrap_or(&patch.path).to_string(),
+        kind: if patch.file.is_some() { "patchFile" } else { "patch" }.to_owned(),
+        target: patch.target.clone(),
+    };
+    let image = |image: &refit_core::overlays::ImageOverride| PatchLine {
+        path: format!("{}:{}", image.path, image.line),
+        kind: "image".to_owned(),
+        target: format!("{}: {}", image.name, image.sets),
+    };
+    let overlays = &cluster.overlays;
+    overlays
+        .patches
+        .iter()
+        .map(patch)
+        .chain(overlays.images.iter().map(image))
+        .collect()
+}

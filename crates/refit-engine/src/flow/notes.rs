@@ -1,0 +1,90 @@
+//! The notes in which answers and consent wait until they are merged.
+
+use refit_core::finding::Acceptance;
+use refit_core::plan::Plan;
+use refit_core::record::{Note, envelope};
+use refit_core::release::Platform;
+
+use crate::{Error, Ports};
+
+/// Reads the note of an upgrade.
+pub(super) fn read(ports: &Ports<'_>, upgrade: &str) -> Result<Option<Note>, Error> {
+    named(ports, &Note::name(upgrade))
+}
+
+/// Reads all notes.
+pub(super) fn all(ports: &Ports<'_>) -> Result<Vec<Note>, Error> {
+    let names = ports.repository.notes(Note::PREFIX)?;
+    let mut notes = Vec::new();
+    for name in names {
+        notes.extend(named(ports, &name)?);
+    }
+    Ok(notes)
+}
+
+/// Changes the note of a plan's upgrade, or makes it; the same note is not written again.
+pub(super) fn change(
+    ports: &Ports<'_>,
+    plan: &Plan,
+    (branch, accepted): (&str, &[Acceptance]),
+    edit: impl FnOnce(&mut Note),
+) -> Result<(), Error> {
+    let name = Note::name(&plan.upgrade);
+    let expected = ports.repository.note(&name)?;
+    let old = expected.as_deref().map(|bytes| parse(&name, bytes)).transpose()?;
+    let mut note = match &old {
+        Some(note) => note.clone(),
+        None => fresh(ports, plan, branch),
+    };
+    note.accepted = accepted.to_vec();
+    edit(&mut note);
+    if old.as_ref() == Some(&note) {
+        return Ok(());
+    }
+    let bytes = note.write().map_err(|source| Error::Unreadable {
+        what: format!("note `{name}` to be written"),
+        source,
+    })?;
+    ports.repository.put_note(&name, Some(&bytes), expected.as_deref())?;
+    Ok(())
+}
+
+/// Removes the note of an upgrade that is done; somebody who changed it meanwhile keeps it.
+pub(super) fn remove(ports: &Ports<'_>, upgrade: &str) -> Result<(), Error> {
+    let name = Note::name(upgrade);
+    let Some(bytes) = ports.repository.note(&name)? else {
+        return Ok(());
+    };
+    ports.repository.put_note(&name, None, Some(&bytes))?;
+    Ok(())
+}
+
+fn fresh(ports: &Ports<'_>, plan: &Plan, branch: &str) -> Note {
+    let (api_version, kind) = envelope("Note");
+    Note {
+        api_version,
+        kind,
+        upgrade: plan.upgrade.clone(),
+        platform: Platform::clone(ports.catalog.platform()),
+        cluster: plan.cluster.clone(),
+        branch: branch.to_owned(),
+        to: plan.to.clone(),
+        confirmed: false,
+        asked: ports.clock.now(),
+        accepted: Vec::new(),
+        answers: Vec::new(),
+        kept: None,
+    }
+}
+
+fn named(ports: &Ports<'_>, name: &str) -> Result<Option<Note>, Error> {
+    let bytes = ports.repository.note(name)?;
+    bytes.map(|bytes| parse(name, &bytes)).transpose()
+}
+
+fn parse(name: &str, bytes: &[u8]) -> Result<Note, Error> {
+    Note::read(bytes).map_err(|source| Error::Unreadable {
+        what: format!("note `refs/refit/{name}`"),
+        source,
+    })
+}

@@ -1,0 +1,201 @@
+//! What branches, requests and notes say about an upgrade.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_core::plan::{Opening, Plan};
+use refit_core::progress::{Branch, Content, OpenRequest, Other, Seen};
+use refit_core::record::Record;
+use refit_core::request::{self, Block};
+use refit_core::snapshot;
+use refit_manifest::Path;
+
+use super::notes;
+use super::prepare::Work;
+use crate::ports::{Base, BlobId, ChangeRequest, CommitId, Draft, Listed, RequestState};
+use crate::{Error, Ports};
+
+/// What the name of every branch of this program begins with.
+const BRANCHES: &str = "refit/";
+
+/// An open request of this program with the record on its branch.
+pub(super) struct Open {
+    pub(super) request: ChangeRequest,
+    pub(super) record: Record,
+}
+
+/// Looks at everything that belongs to an upgrade.
+pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<ChangeRequest>), Error> {
+    let plan = &work.plan;
+    let note = notes::read(ports, &plan.upgrade)?;
+    let kept = note.as_ref().and_then(|note| note.kept.clone());
+    let branch = branch(ports, work, kept.as_deref())?;
+    let open: Vec<ChangeRequest> = open_requests(ports, &work.base.branch)?;
+    let own = open.iter().find(|request| request.branch == plan.branch).cloned();
+    let mut others = Vec::new();
+    for request in open.iter().filter(|request| request.branch != plan.branch) {
+        let record = record(ports, &work.listed, &request.head)?;
+        if let Some(record) = record.filter(|record| record.cluster == plan.cluster) {
+            others.push(Other {
+                number: request.number,
+                to: record.to.to_string(),
+            });
+        }
+    }
+    let wanted = match (&branch, &own) {
+        (Some(branch), Some(_)) => Some(draft(work, &CommitId(branch.head.as_str().into()))?),
+        _ => None,
+    };
+    let request = own.as_ref().map(|own| OpenRequest {
+        number: own.number,
+        current: wanted.is_some_and(|wanted| is_current(own, &wanted)),
+    });
+    let seen = Seen {
+        branch,
+        request,
+        others,
+        confirmed: note.is_some_and(|note| note.confirmed),
+    };
+    Ok((seen, own))
+}
+
+/// Gives what the request of a plan should be.
+pub(super) fn draft(work: &Work, head: &CommitId) -> Result<Draft, Error> {
+    let plan = &work.plan;
+    let block = Block {
+        upgrade: plan.upgrade.clone(),
+        index: 1,
+        needs: Vec::new(),
+        head: head.to_string(),
+    };
+    let body = request::with_block(&plan.body, &block).map_err(|source| Error::Unreadable {
+        what: "the request to be written".to_owned(),
+        source,
+    })?;
+    Ok(Draft {
+        title: plan.title.clone(),
+        body,
+        branch: plan.branch.clone(),
+        base: work.base.branch.clone(),
+        head: head.clone(),
+        state: match plan.opening {
+            Opening::Ready => RequestState::Open,
+            Opening::Draft | Opening::Held => RequestState::Draft,
+        },
+    })
+}
+
+/// Lists the open requests of this program for a target branch.
+pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeRequest>, Error> {
+    let mut requests = ports.forge.list()?;
+    requests.retain(|request| is_open(request) && request.base == base && request.branch.starts_with(BRANCHES));
+    Ok(requests)
+}
+
+/// Lists the open requests of this program with their records.
+pub(super) fn open_with_records(ports: &Ports<'_>, base: &Base, listed: &[Listed]) -> Result<Vec<Open>, Error> {
+    let mut open = Vec::new();
+    for request in open_requests(ports, &base.branch)? {
+        if let Some(record) = record(ports, listed, &request.head)? {
+            open.push(Open { request, record });
+        }
+    }
+    Ok(open)
+}
+
+/// Tells whether a request can still be merged or closed.
+pub(super) fn is_open(request: &ChangeRequest) -> bool {
+    matches!(request.state, RequestState::Open | RequestState::Draft)
+}
+
+/// Gives the upgrade that a branch belongs to; empty for a branch of somebody else.
+pub(super) fn upgrade_of(branch: &str) -> String {
+    let rest = branch.strip_prefix(BRANCHES).unwrap_or_default();
+    rest.split('/').next().unwrap_or_default().to_owned()
+}
+
+fn is_current(request: &ChangeRequest, wanted: &Draft) -> bool {
+    request.title == wanted.title
+        && request.body == wanted.body
+        && request.state == wanted.state
+        && request.head == wanted.head
+}
+
+/// Reads the record that a branch brings: the one that the target branch does not have so.
+fn record(ports: &Ports<'_>, listed: &[Listed], head: &CommitId) -> Result<Option<Record>, Error> {
+    let before: BTreeMap<&Path, &BlobId> = listed.iter().map(|item| (&item.path, &item.blob)).collect();
+    for item in ports.repository.list(head)? {
+        if snapshot::is_record(&item.path) && before.get(&item.path) != Some(&&item.blob) {
+            let bytes = ports.repository.read(&item.blob)?;
+            if let Ok(record) = Record::read(&bytes) {
+                return Ok(Some(record));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn branch(ports: &Ports<'_>, work: &Work, kept: Option<&str>) -> Result<Option<Branch>, Error> {
+    let Some(head) = ports.repository.branch(&work.plan.branch)? else {
+        return Ok(None);
+    };
+    let is_kept = kept == Some(&*head.0);
+    let mut people = Vec::new();
+    if !is_kept {
+        for commit in ports.repository.commits_between(&work.base.commit, &head)? {
+            if kept == Some(&*commit.id.0) {
+                break;
+            }
+            if !commit.ours {
+                let short: String = commit.id.0.chars().take(10).collect();
+                people.push(format!("{short} {} ({})", commit.subject, commit.author));
+            }
+        }
+    }
+    let behind = !ports.repository.commits_between(&head, &work.base.commit)?.is_empty();
+    let content = match behind {
+        true => Content::Behind,
+        false if is_planned(ports, work, &head)? => Content::Planned,
+        false => Content::Different,
+    };
+    Ok(Some(Branch {
+        head: head.to_string(),
+        content,
+        people,
+        kept: is_kept,
+    }))
+}
+
+/// Tells whether a commit has exactly the files of the target branch with those of the plan.
+fn is_planned(ports: &Ports<'_>, work: &Work, head: &CommitId) -> Result<bool, Error> {
+    let written: BTreeSet<&Path> = work.plan.writes.iter().map(|write| &write.path).collect();
+    let at_head = ports.repository.list(head)?;
+    let rest = |listed: &[Listed]| -> BTreeMap<Path, BlobId> {
+        let kept = listed.iter().filter(|item| !written.contains(&item.path));
+        kept.map(|item| (item.path.clone(), item.blob.clone())).collect()
+    };
+    if rest(&at_head) != rest(&work.listed) {
+        return Ok(false);
+    }
+    for write in &work.plan.writes {
+        let Some(item) = at_head.iter().find(|item| item.path == write.path) else {
+            return Ok(false);
+        };
+        if ports.repository.read(&item.blob)? != write.bytes {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Gives the changes of a plan's commit.
+pub(super) fn changes(plan: &Plan) -> Vec<crate::ports::Change> {
+    let change = |write: &refit_core::plan::Write| crate::ports::Change {
+        path: write.path.clone(),
+        entry: Some(refit_manifest::Entry::File {
+            bytes: Arc::clone(&write.bytes),
+            executable: write.executable,
+        }),
+    };
+    plan.writes.iter().map(change).collect()
+}

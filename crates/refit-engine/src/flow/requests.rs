@@ -1,0 +1,171 @@
+//! Lists, shows, merges and closes requests.
+
+use refit_core::progress::Wishes;
+use refit_core::report::{Next, Report, Request, Requests, State};
+
+use super::carry::{self, End};
+use super::prepare::{self, Prepared};
+use super::{ground, lines, notes, observe, resume};
+use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
+use crate::{Ask, Commits, Error, Ports};
+
+/// How often a merge is tried again when the target branch moves under it.
+const TRIES: usize = 5;
+
+/// Lists all requests.
+pub(crate) fn list(ports: &Ports<'_>) -> Result<Report<Requests>, Error> {
+    let requests = ports.forge.list()?;
+    let open = requests.iter().filter(|request| observe::is_open(request)).count();
+    let message = match open {
+        0 => "no request is open".to_owned(),
+        1 => "1 request is open".to_owned(),
+        several => format!("{several} requests are open"),
+    };
+    let body = Requests {
+        requests: requests.iter().map(lines::request).collect(),
+    };
+    Ok(Report::new(State::Done, message, Vec::new(), body))
+}
+
+/// Shows one request.
+pub(crate) fn show(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Request>, Error> {
+    let request = meant(ports, number)?;
+    let next = match request.state {
+        RequestState::Open => lines::review(&request),
+        RequestState::Draft => vec![Next::run("refit resolve", "list the decisions that it waits for")],
+        RequestState::Merged | RequestState::Closed => Vec::new(),
+    };
+    Ok(report(State::Done, &request, next))
+}
+
+/// Merges a request, after computing it anew where the target branch moved.
+pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Report<Request>, Error> {
+    let mut request = meant(ports, number)?;
+    if request.state == RequestState::Merged {
+        return Ok(done(&request));
+    }
+    for _ in 0..TRIES {
+        if observe::is_open(&request) {
+            match refreshed(ports, ask, &request)? {
+                Fresh::Ready(fresh) => request = fresh,
+                Fresh::Not(report) => return Ok(report),
+            }
+        }
+        match ports.forge.merge(request.number, &request.head) {
+            Ok(merged) => {
+                notes::remove(ports, &observe::upgrade_of(&merged.branch))?;
+                return Ok(done(&merged));
+            }
+            Err(error) if error.kind == PortErrorKind::Moved => request = meant(ports, Some(request.number))?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(Error::Busy {
+        branch: request.base.clone(),
+    })
+}
+
+/// Closes a request.
+pub(crate) fn close(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Request>, Error> {
+    let request = meant(ports, number)?;
+    let closed = ports.forge.close(request.number)?;
+    notes::remove(ports, &observe::upgrade_of(&closed.branch))?;
+    let next = vec![Next::run("refit status", "see what can be upgraded")];
+    Ok(report(State::Done, &closed, next))
+}
+
+/// Finds a request by number; without one the only open one.
+pub(super) fn meant(ports: &Ports<'_>, number: Option<u64>) -> Result<ChangeRequest, Error> {
+    let requests = ports.forge.list()?;
+    if let Some(number) = number {
+        return requests
+            .into_iter()
+            .find(|request| request.number == number)
+            .ok_or_else(|| Error::Usage {
+                message: format!("there is no request {number}"),
+                remedy: "`refit request list` lists them".to_owned(),
+            });
+    }
+    let mut open: Vec<ChangeRequest> = requests.into_iter().filter(observe::is_open).collect();
+    match (open.pop(), open.len()) {
+        (Some(only), 0) => Ok(only),
+        (None, _) => Err(Error::Usage {
+            message: "no request is open".to_owned(),
+            remedy: "`refit upgrade` opens one; `refit request list` lists all".to_owned(),
+        }),
+        (Some(_), others) => Err(Error::Usage {
+            message: format!("{} requests are open", others + 1),
+            remedy: "name one by its number; `refit request list` lists them".to_owned(),
+        }),
+    }
+}
+
+enum Fresh {
+    Ready(ChangeRequest),
+    Not(Report<Request>),
+}
+
+/// Brings a request of this program up to date before it is merged.
+fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fresh, Error> {
+    let base = Ask {
+        base: Some(request.base.clone()),
+        ..ask.clone()
+    };
+    let ground = ground::survey(ports, base.base.as_deref())?;
+    let open = observe::open_with_records(ports, &ground.base, &ground.listed)?;
+    let Some(own) = open.into_iter().find(|open| open.request.number == request.number) else {
+        return Ok(Fresh::Ready(request.clone()));
+    };
+    let record = own.record;
+    let ask = resume::again(&base, &record.cluster, &record.to.to_string(), &record.accepted);
+    let prepared = prepare::plan_on(ports, &ask, &ground)?;
+    let Some(work) = &prepared.work else {
+        return Ok(Fresh::Not(unplanned(&prepared, request)));
+    };
+    let wishes = Wishes {
+        commits: Commits::Stop,
+        ..Wishes::default()
+    };
+    Ok(match carry::run(ports, work, wishes)? {
+        End::Waits(fresh) => Fresh::Ready(fresh),
+        End::Decides(fresh) => {
+            let open: Vec<_> = work.plan.open().collect();
+            let shown = fresh.as_ref().unwrap_or(request);
+            let mut report = report(State::DecisionNeeded, shown, lines::resolve(&open));
+            report.message = format!(
+                "request {} cannot be merged yet: {}",
+                request.number,
+                super::decisions(open.len())
+            );
+            Fresh::Not(report)
+        }
+        End::Stopped(cause, fresh) => {
+            let shown = fresh.as_ref().unwrap_or(request);
+            let mut report = report(State::Stopped, shown, lines::ways_on(&cause, &work.plan));
+            report.message = cause.sentence();
+            Fresh::Not(report)
+        }
+    })
+}
+
+fn unplanned(prepared: &Prepared, request: &ChangeRequest) -> Report<Request> {
+    let mut report = report(prepared.report.state, request, prepared.report.next.clone());
+    report.message.clone_from(&prepared.report.message);
+    report
+}
+
+fn done(request: &ChangeRequest) -> Report<Request> {
+    let next = vec![Next::run("refit status", "see where the cluster stands")];
+    report(State::Done, request, next)
+}
+
+fn report(state: State, request: &ChangeRequest, next: Vec<Next>) -> Report<Request> {
+    let line = lines::request(request);
+    let message = format!("request {} is {}: {}", line.number, line.state, line.title);
+    let body = Request {
+        request: line,
+        text: request.body.clone(),
+        head: request.head.to_string(),
+    };
+    Report::new(state, message, next, body)
+}

@@ -1,0 +1,63 @@
+//! Plans again what a saved plan says, and refuses it when reality has moved.
+
+use refit_core::report::{FileChange, Plan};
+
+use super::prepare::{self, Prepared};
+use crate::{Ask, Error, Ports, Target};
+
+/// Plans again what a saved plan says.
+pub(crate) fn plan_saved(ports: &Ports<'_>, ask: &Ask, saved: &[u8]) -> Result<Prepared, Error> {
+    let saved: Plan = serde_json::from_slice(saved).map_err(|source| Error::Unreadable {
+        what: "the saved plan".to_owned(),
+        source,
+    })?;
+    let ask = Ask {
+        base: ask.base.clone().or_else(|| some(&saved.branch)),
+        clusters: some(&saved.cluster).into_iter().collect(),
+        target: Target {
+            platform: some(&saved.platform),
+            version: some(&saved.to),
+            ..Target::default()
+        },
+        ..ask.clone()
+    };
+    let prepared = prepare::plan(ports, &ask)?;
+    match difference(&saved, &prepared.report.body) {
+        Some(difference) => Err(Error::PlanMoved { difference }),
+        None => Ok(prepared),
+    }
+}
+
+fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Gives the first difference that matters, in words.
+fn difference(saved: &Plan, now: &Plan) -> Option<String> {
+    let pairs = [
+        ("the upgrade", &saved.upgrade, &now.upgrade),
+        ("the installed version", &saved.from, &now.from),
+        ("the target branch", &saved.branch, &now.branch),
+    ];
+    if let Some((what, old, new)) = pairs.into_iter().find(|(_, old, new)| old != new) {
+        return Some(format!("{what} was `{old}` and is `{new}`"));
+    }
+    let content = |files: &[FileChange]| -> Vec<(String, String)> {
+        files
+            .iter()
+            .map(|file| (file.path.clone(), file.digest.clone()))
+            .collect()
+    };
+    let (old, new) = (content(&saved.files), content(&now.files));
+    if let Some((path, _)) = old.iter().find(|file| !new.contains(file)) {
+        return Some(format!(
+            "`{path}` would get other content than when the plan was made (at commit {})",
+            saved.commit
+        ));
+    }
+    let (path, _) = new.iter().find(|file| !old.contains(file))?;
+    Some(format!(
+        "`{path}` would change too (the plan was made at commit {})",
+        saved.commit
+    ))
+}

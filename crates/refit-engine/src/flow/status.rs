@@ -1,0 +1,200 @@
+//! Where each cluster stands, and what comes next.
+
+use refit_core::finding::Finding;
+use refit_core::inventory::Cluster;
+use refit_core::release::Version;
+use refit_core::report::{ClusterStatus, Exit, Next, Report, State, Status};
+
+use super::ground::{self, Ground};
+use super::observe::{self, Open};
+use super::prepare;
+use super::resume;
+use super::target::{self, Choice};
+use super::{lines, notes};
+use crate::ports::RequestState;
+use crate::{Ask, Error, Ports};
+
+/// Tells where each cluster stands.
+pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Error> {
+    let ground = ground::survey(ports, ask.base.as_deref())?;
+    let open = observe::open_with_records(ports, &ground.base, &ground.listed)?;
+    let clusters = ground.clusters(ask)?;
+    let mut body = Status {
+        repository: ground.snapshot.repository.clone(),
+        branch: ground.base.branch.clone(),
+        clusters: Vec::new(),
+        findings: ground.inventory.findings.clone(),
+    };
+    if clusters.is_empty() {
+        body.findings = prepare::absent(ports, &ground);
+        let message = body
+            .findings
+            .first()
+            .map(|finding| finding.message.clone())
+            .unwrap_or_default();
+        let next = prepare::remedies(&body.findings);
+        return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
+    }
+    for cluster in clusters {
+        body.clusters.push(of_cluster(ports, ask, &ground, (cluster, &open))?);
+    }
+    let leading = body.clusters.iter().max_by_key(|cluster| weight(cluster.state));
+    let (state, message, next) = leading.map_or((State::NothingToDo, String::new(), Vec::new()), |cluster| {
+        (cluster.state, sentence(cluster), cluster.next.clone())
+    });
+    Ok(Report::new(state, message, next, body).with_exit(Exit::Done))
+}
+
+fn of_cluster(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    ground: &Ground,
+    (cluster, open): (&Cluster, &[Open]),
+) -> Result<ClusterStatus, Error> {
+    let name = &cluster.root.name;
+    let installed = cluster.main().and_then(|file| file.detection.version.clone());
+    let own: Vec<&Open> = open.iter().filter(|open| open.record.cluster == *name).collect();
+    let (mut available, mut findings) = (None, cluster.findings.clone());
+    if let Some(from) = &installed {
+        let newest = Ask {
+            target: crate::Target::default(),
+            ..ask.clone()
+        };
+        if let Choice::To(to, chosen) = target::choose(ports, &newest, ground, cluster, from)? {
+            if target::removed(ports, cluster, from, &to)?.is_empty() {
+                available = Some(to);
+            }
+            findings.extend(chosen);
+        }
+    }
+    let mut status = ClusterStatus {
+        cluster: name.clone(),
+        directory: cluster.root.directory.clone(),
+        platform: ports.catalog.platform().to_string(),
+        installed: installed.as_ref().map(ToString::to_string).unwrap_or_default(),
+        newest: newest(ground, installed.as_ref(), available.as_ref()),
+        available: available.map(|version| version.to_string()),
+        state: State::NothingToDo,
+        requests: own.iter().map(|open| lines::request(&open.request)).collect(),
+        open_decisions: own.iter().map(|open| open.record.open()).sum(),
+        findings,
+        next: Vec::new(),
+    };
+    settle(ports, ask, ground, (cluster, &own, &mut status))?;
+    Ok(status)
+}
+
+/// Gives the newest stable release, where it is neither installed nor the one that can be reached.
+fn newest(ground: &Ground, installed: Option<&Version>, available: Option<&Version>) -> Option<String> {
+    let newest = ground.versions.iter().rfind(|version| version.is_stable())?;
+    let other = available != Some(newest) && installed.is_none_or(|installed| installed < newest);
+    other.then(|| newest.to_string())
+}
+
+/// Decides state and next actions.
+fn settle(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    ground: &Ground,
+    (cluster, own, status): (&Cluster, &[&Open], &mut ClusterStatus),
+) -> Result<(), Error> {
+    let meant = Ask {
+        clusters: vec![cluster.root.name.clone()],
+        ..ask.clone()
+    };
+    if let Some(open) = own.first() {
+        let draft = open.request.state == RequestState::Draft;
+        status.state = if draft { State::DecisionNeeded } else { State::Waiting };
+        status.next = if draft {
+            vec![resolve()]
+        } else {
+            lines::review(&open.request)
+        };
+    } else if let Some(open) = held(ports, &meant, ground)? {
+        status.state = State::DecisionNeeded;
+        status.open_decisions = open;
+        status.next = vec![resolve()];
+    } else if status.findings.iter().any(Finding::blocks) {
+        status.state = State::Blocked;
+        status.next = prepare::remedies(&status.findings);
+    } else if let Some(to) = &status.available {
+        status.state = State::UpgradeAvailable;
+        let target = format!("{}@{to}", status.platform);
+        let several = ground.inventory.clusters.len() > 1;
+        let option = if several {
+            format!(" --cluster {}", status.cluster)
+        } else {
+            String::new()
+        };
+        status.next = vec![
+            Next::run(format!("refit plan {target}{option}"), "see what would change"),
+            Next::run(format!("refit upgrade {target}{option}"), "open a request for it"),
+        ];
+    } else if cluster
+        .record
+        .as_ref()
+        .is_some_and(|record| record.to.to_string() == status.installed)
+    {
+        status.state = State::Done;
+    }
+    Ok(())
+}
+
+/// Counts the decisions that a confirmed upgrade without a request waits for.
+fn held(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<usize>, Error> {
+    if notes::all(ports)?.is_empty() {
+        return Ok(None);
+    }
+    let Some(under_way) = resume::under_way(ports, ask, ground)? else {
+        return Ok(None);
+    };
+    let prepared = prepare::plan_on(ports, &under_way.ask, ground)?;
+    Ok(prepared.work.map(|work| work.plan.open().count()))
+}
+
+fn resolve() -> Next {
+    Next::run("refit resolve", "list the decisions that it waits for")
+}
+
+/// The state that asks most of a person leads.
+fn weight(state: State) -> u8 {
+    match state {
+        State::NothingToDo => 0,
+        State::Done => 1,
+        State::Ready | State::UpgradeAvailable => 2,
+        State::Waiting => 3,
+        State::DecisionNeeded => 4,
+        State::Choose | State::Stopped => 5,
+        State::Blocked => 6,
+    }
+}
+
+fn sentence(status: &ClusterStatus) -> String {
+    let cluster = &status.cluster;
+    let installed = if status.installed.is_empty() {
+        "an unknown version"
+    } else {
+        &status.installed
+    };
+    match status.state {
+        State::UpgradeAvailable => {
+            let to = status.available.as_deref().unwrap_or_default();
+            format!("`{cluster}` runs {installed}, {to} is available")
+        }
+        State::Waiting => {
+            let number = status
+                .requests
+                .first()
+                .map(|request| request.number)
+                .unwrap_or_default();
+            format!("`{cluster}` runs {installed}, request {number} waits for review")
+        }
+        State::DecisionNeeded => format!(
+            "`{cluster}` runs {installed}, {}",
+            super::decisions(status.open_decisions)
+        ),
+        State::Done => format!("`{cluster}` runs {installed}, the upgrade is done"),
+        State::Blocked => format!("`{cluster}` runs {installed}, and findings block an upgrade"),
+        _ => format!("`{cluster}` runs {installed}, and nothing newer can be had"),
+    }
+}

@@ -1,0 +1,113 @@
+//! Which release an upgrade goes to.
+
+use refit_core::check::{self, Definitions, Removed, Target};
+use refit_core::finding::Finding;
+use refit_core::generated::Generated;
+use refit_core::inventory::Cluster;
+use refit_core::release::Version;
+
+use super::ground::Ground;
+use super::sides;
+use crate::{Ask, Error, Ports};
+
+/// The target of an upgrade.
+pub(super) enum Choice {
+    /// The installed release is the target, or nothing newer is there.
+    Nothing(String),
+    /// This release, with what was found on the way.
+    To(Version, Vec<Finding>),
+    /// There is no such target.
+    Refused(Option<Version>, Vec<Finding>),
+}
+
+/// Chooses the target: the named version, else the newest that can be reached.
+pub(super) fn choose(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    ground: &Ground,
+    cluster: &Cluster,
+    from: &Version,
+) -> Result<Choice, Error> {
+    let Some(text) = &ask.target.version else {
+        return newest(ports, ask, ground, (cluster, from));
+    };
+    let to = Version::parse(text).map_err(|error| Error::Usage {
+        message: format!("`{}` is not a version", error.text),
+        remedy: "write it like `v2.6.4`".to_owned(),
+    })?;
+    if to == *from {
+        return Ok(Choice::Nothing(format!("{to} is installed already")));
+    }
+    let target = Target {
+        from,
+        to: &to,
+        catalog: ports.catalog,
+    };
+    let findings = target.version(&ground.versions);
+    if findings.is_empty() {
+        Ok(Choice::To(to, findings))
+    } else {
+        Ok(Choice::Refused(Some(to), findings))
+    }
+}
+
+fn newest(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    ground: &Ground,
+    (cluster, from): (&Cluster, &Version),
+) -> Result<Choice, Error> {
+    let targets = check::targets(from, &ground.versions, ask.target.reach);
+    let Some(newest) = targets.first() else {
+        let place = ports.releases.location();
+        return Ok(Choice::Nothing(format!(
+            "{from} is installed, and {place} has no newer stable release to go to"
+        )));
+    };
+    let mut first: Option<Vec<Removed>> = None;
+    for to in &targets {
+        let removed = removed(ports, cluster, from, to)?;
+        match (&first, removed.is_empty()) {
+            (None, true) => return Ok(Choice::To(to.clone(), Vec::new())),
+            (Some(reasons), true) => {
+                return Ok(Choice::To(to.clone(), vec![check::chosen(to, newest, reasons)]));
+            }
+            (None, false) => first = Some(removed),
+            (Some(_), false) => {}
+        }
+    }
+    // None can be reached: the nearest one says why.
+    let nearest = targets.last().unwrap_or(newest);
+    Ok(Choice::To(nearest.clone(), Vec::new()))
+}
+
+/// Lists the versions that may be stored and that a target lacks, from the catalog where it knows the target.
+pub(super) fn removed(
+    ports: &Ports<'_>,
+    cluster: &Cluster,
+    from: &Version,
+    to: &Version,
+) -> Result<Vec<Removed>, Error> {
+    let installed = installed(ports, cluster);
+    let stored = check::stored(&installed, from, ports.catalog);
+    if ports.catalog.knows(to) {
+        let served = |name: &str| Some(ports.catalog.api(name, to)?.versions.served.clone());
+        return Ok(check::removed(&stored, served));
+    }
+    let streams = match sides::contents(ports, to)? {
+        sides::Contents::Streams(streams, _) => streams,
+        sides::Contents::Missing(_) => return Ok(Vec::new()),
+    };
+    let target: Definitions = streams
+        .iter()
+        .flat_map(|stream| check::definitions(&Generated::read(stream, ports.catalog)))
+        .collect();
+    Ok(check::removed(&stored, |name| target.get(name).map(check::names)))
+}
+
+/// Gives the definitions of the generated files.
+pub(super) fn installed(ports: &Ports<'_>, cluster: &Cluster) -> Definitions {
+    let read =
+        |file: &refit_core::inventory::GeneratedFile| check::definitions(&Generated::read(&file.stream, ports.catalog));
+    cluster.files.iter().flat_map(read).collect()
+}
