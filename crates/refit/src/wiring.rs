@@ -5,6 +5,7 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use refit_core::catalog::Catalog;
 use refit_engine::Ports;
 use refit_engine::ports::{Clock, Content, PortError, PortErrorKind, Releases};
 use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings};
@@ -18,6 +19,7 @@ use crate::failure::Failure;
 pub(crate) struct Edges {
     git: Git,
     releases: Box<dyn Releases>,
+    catalog: Catalog,
 }
 
 impl Edges {
@@ -28,6 +30,7 @@ impl Edges {
         Ok(Self {
             git,
             releases: releases(global),
+            catalog: built_in()?,
         })
     }
 
@@ -39,9 +42,15 @@ impl Edges {
             forge: &forge,
             releases: &*self.releases,
             clock: &SystemClock,
+            catalog: &self.catalog,
         };
         flow(&ports).map_err(Failure::from)
     }
+}
+
+/// Reads what is known about releases.
+pub(crate) fn built_in() -> Result<Catalog, Failure> {
+    Catalog::flux().map_err(|error| Failure::new("the built-in catalog cannot be read").caused_by(&error))
 }
 
 /// Opens the folder of releases that the user named; without one no release is known.
