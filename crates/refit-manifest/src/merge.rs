@@ -14,6 +14,7 @@ mod class;
 mod keys;
 mod expect;
 mod merger;
+mod comments;
 mod leaf;
 mod replace;
 mod elements;

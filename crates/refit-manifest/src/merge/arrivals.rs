@@ -1,7 +1,7 @@
 //! New objects of theirs: which go in, and where.
 
-use super::index::Place;
-use super::merger::{Choice, Subject, answered};
+use super::index::{Index, Place};
+use super::merger::{Choice, Subject, answered, named};
 use super::references;
 use super::trees::{State, object_decision};
 use crate::decision::{Decision, Outcome, Rule};
@@ -66,6 +66,12 @@ impl State<'_> {
             object: Some(identity.clone()),
         };
         let Some(old) = old else {
+            if self.group_is_absent(identity) {
+                let text = "new, but you have none of its kind; left out. Take it with `refit resolve <id> theirs`";
+                let message = format!("{}{text}", subject.prefix(""));
+                let decision = object_decision(subject, Rule::GroupAbsent, Outcome::Noted, message);
+                return self.unless_answered(decision);
+            }
             let message = format!("{}new in this version; added", subject.prefix(""));
             return Some(object_decision(subject, Rule::Added, Outcome::Clean, message));
         };
@@ -91,12 +97,30 @@ impl State<'_> {
         let mut decision = object_decision(subject, Rule::DeletionKept, outcome, message);
         decision.base = Some(old.body_text().to_owned());
         decision.theirs = Some(document.body_text().to_owned());
-        let (decision, choice) = answered(&self.settings, decision, Choice::Ours);
+        self.unless_answered(decision)
+    }
+
+    /// Records that an object stays away, or gives the decision back when a person wants it.
+    fn unless_answered(&mut self, decision: Decision) -> Option<Decision> {
+        let (decision, choice) = answered(&self.settings, named(decision), Choice::Ours);
         if choice == Choice::Theirs {
             return Some(decision);
         }
         self.out.decisions.push(decision);
         None
+    }
+
+    /// Tells whether the user took out every object of an optional group that base has: the network policies.
+    fn group_is_absent(&self, identity: &Identity) -> bool {
+        let is_member = |other: &Identity| other.kind == identity.kind && other.group == identity.group;
+        let had = |index: &Index| {
+            index
+                .files
+                .iter()
+                .flat_map(|(_, stream)| stream.objects())
+                .any(|(id, _)| is_member(id))
+        };
+        &*identity.kind == "NetworkPolicy" && had(&self.sides.base) && !had(&self.sides.ours)
     }
 
     /// Tells whether the user deleted a file that base has.

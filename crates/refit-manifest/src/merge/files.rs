@@ -127,7 +127,10 @@ impl State<'_> {
                     .decisions
                     .push(file_decision(path, Rule::DeletionKept, Outcome::Noted, message));
             }
-            (Some(_), Some(_), None) => self.conflict(path, "the new version removed it; you changed it; kept yours"),
+            (Some(_), Some(_), None) => self.conflict(
+                path,
+                "the new version removed it; you changed it; kept yours, choose with `refit resolve <id>`",
+            ),
             _ => self.text_file(path),
         }
     }
@@ -165,7 +168,10 @@ impl State<'_> {
                     .push(file_decision(path, Rule::Lines, Outcome::Noted, "merged by lines"));
                 self.modes(path);
             }
-            None => self.conflict(path, "both sides changed the same lines; kept yours"),
+            None => self.conflict(
+                path,
+                "both sides changed the same lines; kept yours, choose with `refit resolve <id>`",
+            ),
         }
     }
 

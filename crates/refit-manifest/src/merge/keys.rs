@@ -23,9 +23,57 @@ pub(super) struct ListPlace<'p> {
     pub(super) path: &'p [String],
 }
 
+/// The keys of the items of one list.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    pub(super) keying: Keying,
+    /// Values of the first of several key fields that at most one item of each side has: such an item is the same one
+    /// although its other key fields changed (a port whose protocol changed).
+    short: HashSet<String>,
+}
+
+impl Keys {
+    /// Chooses the keys of a list.
+    pub(super) fn of(lists: &ListKeys, place: &ListPlace<'_>, sides: &[NodeRef<'_>]) -> Self {
+        let keying = choose(lists, place, sides);
+        let short = match &keying {
+            Keying::Fields(fields) if fields.len() > 1 => short_keys(&fields[0].0, sides),
+            _ => HashSet::new(),
+        };
+        Self { keying, short }
+    }
+
+    /// Gives the key of an item.
+    pub(super) fn key(&self, item: NodeRef<'_>) -> Option<String> {
+        let key = key_of(&self.keying, item)?;
+        let first = key.split(',').next().unwrap_or_default();
+        Some(if self.short.contains(first) {
+            first.to_owned()
+        } else {
+            key
+        })
+    }
+}
+
+fn short_keys(field: &str, sides: &[NodeRef<'_>]) -> HashSet<String> {
+    let mut all = HashSet::new();
+    let mut repeated = HashSet::new();
+    for side in sides {
+        let mut seen = HashSet::new();
+        for value in side.items().filter_map(|item| item.get(field)?.text()) {
+            let key = format!("{field}={value}");
+            if !seen.insert(key.clone()) {
+                repeated.insert(key.clone());
+            }
+            all.insert(key);
+        }
+    }
+    all.difference(&repeated).cloned().collect()
+}
+
 /// Chooses the way for a list, the first rule that applies (facts/yaml.md section 9); keys that are not unique on every
 /// side fall back to sequence comparison.
-pub(super) fn choose(lists: &ListKeys, place: &ListPlace<'_>, sides: &[NodeRef<'_>]) -> Keying {
+fn choose(lists: &ListKeys, place: &ListPlace<'_>, sides: &[NodeRef<'_>]) -> Keying {
     let field = place
         .path
         .iter()
@@ -80,7 +128,7 @@ fn unique(keying: &Keying, sides: &[NodeRef<'_>]) -> bool {
 }
 
 /// Gives the key of an item, readable: `name=manager` or `--log-level`.
-pub(super) fn key_of(keying: &Keying, item: NodeRef<'_>) -> Option<String> {
+fn key_of(keying: &Keying, item: NodeRef<'_>) -> Option<String> {
     match keying {
         Keying::Sequence => None,
         Keying::Flag => {

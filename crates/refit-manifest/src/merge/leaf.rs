@@ -77,7 +77,9 @@ impl<'a> Merger<'a> {
             .and_then(|(ours, theirs)| quantity::compare(theirs, ours));
         let (ours, theirs) = (short(three.ours), short(three.theirs));
         if order == Some(Ordering::Greater) {
-            let message = format!("you set {ours}, the new version needs {theirs}, which is larger; kept yours");
+            let message = format!(
+                "you set {ours}, the new version needs {theirs}, which is larger; kept yours, choose with `refit resolve <id>`"
+            );
             return self.ask(three, Rule::SizingKept, Outcome::Conflict, message);
         }
         let message = format!("kept your {ours}; the new version has {theirs}");
@@ -185,14 +187,14 @@ impl<'a> Merger<'a> {
         if name != base.name() || theirs.name() != base.name() {
             let shown = format!("{}:{wanted}", theirs.repository);
             return Err(format!(
-                "you use the image {}, the new version {shown}; kept yours",
+                "you use the image {}, the new version {shown}; kept yours, choose with `refit resolve <id>`",
                 ours.repository
             ));
         }
         if ours.tag != base.tag && ours.tag.is_some() && !self.is_known(base, ours, theirs) {
             let tag = ours.tag.unwrap_or("latest");
             return Err(format!(
-                "you set {name} to {tag}, a tag that is newer than {wanted} or unknown; kept yours"
+                "you set {name} to {tag}, a tag that is newer than {wanted} or unknown; kept yours, choose with `refit resolve <id>`"
             ));
         }
         let digest = match (ours.digest, theirs.digest) {

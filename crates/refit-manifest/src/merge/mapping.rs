@@ -50,6 +50,7 @@ impl<'a> Merger<'a> {
             theirs: keyed(three.theirs),
             result: Vec::new(),
         };
+        self.follow_leads(three);
         self.entries_of_ours(&mut work);
         self.inherited_entries(&mut work);
         let added = self.entries_of_theirs(&mut work);
@@ -113,7 +114,10 @@ impl<'a> Merger<'a> {
             let text = "the new version removed it, and with it what you had taken out".to_owned();
             (Rule::Removed, Outcome::Noted, Choice::Theirs, text)
         } else {
-            let text = format!("the new version removed it; you have {}; kept yours", short(ours));
+            let text = format!(
+                "the new version removed it; you have {}; kept yours, choose with `refit resolve <id>`",
+                short(ours)
+            );
             (Rule::RemovedUpstream, Outcome::Conflict, Choice::Ours, text)
         };
         let proposal = Proposal {

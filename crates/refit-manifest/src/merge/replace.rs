@@ -23,9 +23,10 @@ impl<'a> Merger<'a> {
                 let text = render::flow(theirs, self.notation);
                 self.splice(spot(ours), padded(ours, text));
             }
-            _ if fits_inline(ours) && fits_inline(theirs) => {
+            _ if fits_inline(ours) && fits_inline(theirs) && has_place(three) => {
                 let text = self.inline_text(three);
                 self.splice(spot(ours), padded(ours, text));
+                self.follow_trailing(three);
             }
             Holder::Key(key, Layout::Block) => {
                 let column = layout::column(key.bytes(), key.full_span().start);
@@ -67,7 +68,7 @@ impl<'a> Merger<'a> {
     }
 
     fn put_scalar(&mut self, three: Three<'a>, text: String) {
-        if fits_inline(three.ours) {
+        if fits_inline(three.ours) && has_place(three) {
             self.splice(spot(three.ours), padded(three.ours, text));
             return;
         }
@@ -128,6 +129,11 @@ impl<'a> Merger<'a> {
         };
         self.splice(range, text);
     }
+}
+
+/// Tells whether the value has bytes, or an empty place behind its colon.
+fn has_place(three: Three<'_>) -> bool {
+    !three.ours.source().is_empty() || matches!(three.holder, Holder::Key(..))
 }
 
 /// Gives the bytes that a new scalar takes: an anchor stays, a tag goes.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::diff3::{self, Change, Region};
 use super::elements::{self, Element, Spot};
 use super::expect::Expect;
-use super::keys::{self, Keying};
+use super::keys::{Keying, Keys};
 use super::leaf::proposal;
 use super::merger::{Choice, Holder, Merger, Three};
 use super::{layout, render};
@@ -20,6 +20,15 @@ struct Work<'a> {
     gone: Vec<bool>,
     result: Vec<Slot<'a>>,
     added: usize,
+}
+
+/// The items of the sides by their keys.
+struct Keyed<'a> {
+    ours: Vec<(String, NodeRef<'a>)>,
+    theirs: Vec<(String, NodeRef<'a>)>,
+    base: HashMap<String, NodeRef<'a>>,
+    /// Which items of ours neither base nor theirs has.
+    own: Vec<bool>,
 }
 
 /// One place of the result.
@@ -40,7 +49,7 @@ impl<'a> Merger<'a> {
             .filter(|base| matches!(base.target().kind(), Kind::Sequence(_)));
         let mut sides = vec![three.ours, three.theirs];
         sides.extend(base);
-        let keying = keys::choose(&self.settings.lists, &self.list_place(), &sides);
+        let keys = Keys::of(&self.settings.lists, &self.list_place(), &sides);
         let three = Three { base, ..three };
         let all = elements::elements(three.ours);
         let work = Work {
@@ -51,30 +60,30 @@ impl<'a> Merger<'a> {
             result: Vec::new(),
             added: 0,
         };
-        match keying {
+        match keys.keying {
             Keying::Sequence => self.by_place(work),
-            keying => self.by_key(work, &keying),
+            _ => self.by_key(work, &keys),
         }
     }
 
-    fn by_key(&mut self, mut work: Work<'a>, keying: &Keying) -> Expect<'a> {
+    fn by_key(&mut self, mut work: Work<'a>, keys: &Keys) -> Expect<'a> {
         let outer = self.own_arguments.take();
         let keyed = |node: NodeRef<'a>| -> Vec<(String, NodeRef<'a>)> {
-            node.items()
-                .filter_map(|item| Some((keys::key_of(keying, item)?, item)))
-                .collect()
+            node.items().filter_map(|item| Some((keys.key(item)?, item))).collect()
         };
-        let ours = keyed(work.three.ours);
-        let theirs = keyed(work.three.theirs);
-        let base: HashMap<String, NodeRef<'a>> = work.three.base.map(keyed).unwrap_or_default().into_iter().collect();
-        let by_key: HashMap<&str, NodeRef<'a>> = theirs.iter().map(|(key, item)| (key.as_str(), *item)).collect();
-        if *keying == Keying::Flag {
+        let mut sides = Keyed {
+            ours: keyed(work.three.ours),
+            theirs: keyed(work.three.theirs),
+            base: work.three.base.map(keyed).unwrap_or_default().into_iter().collect(),
+            own: Vec::new(),
+        };
+        if keys.keying == Keying::Flag {
             self.own_arguments = own_arguments(&work.three);
         }
-        let mut own = vec![false; ours.len()];
-        for (index, (key, item)) in ours.iter().enumerate() {
-            let (old, new) = (base.get(key).copied(), by_key.get(key.as_str()).copied());
-            own[index] = old.is_none() && new.is_none();
+        let by_key: HashMap<&str, NodeRef<'a>> = sides.theirs.iter().map(|(key, item)| (key.as_str(), *item)).collect();
+        for (index, (key, item)) in sides.ours.iter().enumerate() {
+            let (old, new) = (sides.base.get(key).copied(), by_key.get(key.as_str()).copied());
+            sides.own.push(old.is_none() && new.is_none());
             let holder = Holder::Item(work.layout);
             let kept = self.within(format!("[{key}]"), |merger| match (old, new) {
                 (_, Some(theirs)) => Some(merger.value(Three {
@@ -89,24 +98,30 @@ impl<'a> Merger<'a> {
             work.gone[index] = kept.is_none();
             work.result.push(kept.map_or(Slot::Gone, Slot::Ours));
         }
-        let out = self.items_of_theirs(&mut work, &theirs, &base, &own);
+        let out = self.items_of_theirs(&mut work, &sides);
         self.own_arguments = outer;
         self.finish_sequence(&work);
         out
     }
 
     /// Inserts the items that theirs brings, and gives the whole result.
-    fn items_of_theirs(
-        &mut self,
-        work: &mut Work<'a>,
-        theirs: &[(String, NodeRef<'a>)],
-        base: &HashMap<String, NodeRef<'a>>,
-        own: &[bool],
-    ) -> Expect<'a> {
-        let all = work.three.ours.items().len();
-        let ours: Vec<NodeRef<'a>> = work.three.ours.items().collect();
-        let position: HashMap<String, usize> = self.positions(work, &ours);
-        let in_ours: Vec<Option<usize>> = theirs.iter().map(|(key, _)| position.get(key).copied()).collect();
+    fn items_of_theirs(&mut self, work: &mut Work<'a>, sides: &Keyed<'a>) -> Expect<'a> {
+        let Keyed {
+            ours,
+            theirs,
+            base,
+            own,
+        } = sides;
+        let all = ours.len();
+        let position: HashMap<&str, usize> = ours
+            .iter()
+            .enumerate()
+            .map(|(index, (key, _))| (key.as_str(), index))
+            .collect();
+        let in_ours: Vec<Option<usize>> = theirs
+            .iter()
+            .map(|(key, _)| position.get(key.as_str()).copied())
+            .collect();
         let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); all + 1];
         for (index, (key, item)) in theirs.iter().enumerate() {
             if in_ours[index].is_some() {
@@ -126,18 +141,6 @@ impl<'a> Merger<'a> {
         assemble(std::mem::take(&mut work.result), inserted)
     }
 
-    fn positions(&self, work: &Work<'a>, ours: &[NodeRef<'a>]) -> HashMap<String, usize> {
-        let sides: Vec<NodeRef<'a>> = [Some(work.three.ours), Some(work.three.theirs), work.three.base]
-            .into_iter()
-            .flatten()
-            .collect();
-        let keying = keys::choose(&self.settings.lists, &self.list_place(), &sides);
-        ours.iter()
-            .enumerate()
-            .filter_map(|(index, item)| Some((keys::key_of(&keying, *item)?, index)))
-            .collect()
-    }
-
     /// Merges a list without keys by comparing sequences.
     fn by_place(&mut self, mut work: Work<'a>) -> Expect<'a> {
         let Three { base, ours, theirs, .. } = work.three;
@@ -148,7 +151,10 @@ impl<'a> Merger<'a> {
             (base.items().collect(), ours.items().collect(), theirs.items().collect());
         let [bn, on, tn] = numbered(&b, &o, &t);
         let regions = diff3::compare(&bn, &on, &tn);
-        if regions.iter().any(needs_a_person) {
+        let contract =
+            self.class() == Class::Contract && o.iter().all(|item| matches!(item.target().kind(), Kind::Scalar(_)));
+        let both = regions.iter().any(|region| region.change == Change::Both);
+        if regions.iter().any(needs_a_person) || (contract && both) {
             return self.whole_list(work.three);
         }
         let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); o.len() + 1];

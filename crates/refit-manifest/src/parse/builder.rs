@@ -23,6 +23,8 @@ enum Frame {
 
 /// Takes events in their order and yields a [`Parsed`].
 pub(super) struct Builder {
+    /// The bytes of the file.
+    text: Arc<[u8]>,
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     root: Option<u32>,
@@ -42,8 +44,9 @@ pub(super) struct Place {
 }
 
 impl Builder {
-    pub(super) fn new(start: usize) -> Self {
+    pub(super) fn new(text: Arc<[u8]>, start: usize) -> Self {
         Self {
+            text,
             nodes: Vec::new(),
             frames: Vec::new(),
             root: None,
@@ -157,13 +160,34 @@ impl Builder {
         id
     }
 
+    /// Puts an empty value directly behind the colon of its key, wherever the parser saw it end.
+    fn settle_empty(&mut self, name: u32, id: u32) {
+        let node = &self.nodes[id as usize];
+        if node.start != node.end || node.properties != node.start {
+            return;
+        }
+        let from = self.nodes[name as usize].end as usize;
+        let blanks = self.text[from..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count();
+        if self.text.get(from + blanks) == Some(&b':') {
+            let at = (from + blanks + 1) as u32;
+            let node = &mut self.nodes[id as usize];
+            (node.properties, node.start, node.end) = (at, at, at);
+        }
+    }
+
     fn attach(&mut self, id: u32) {
         match self.frames.last_mut() {
             None => self.root = self.root.or(Some(id)),
             Some(Frame::Sequence { items, .. }) => items.push(id),
             Some(Frame::Mapping { entries, key, .. }) => match key.take() {
                 None => *key = Some(id),
-                Some(name) => entries.push((name, id)),
+                Some(name) => {
+                    entries.push((name, id));
+                    self.settle_empty(name, id);
+                }
             },
         }
     }

@@ -65,7 +65,7 @@ fn read(bytes: &Arc<[u8]>, text: &str, offset: usize, source: Source) -> Result<
     options.flow_nesting_limit = DEPTH_LIMIT;
     options.block_nesting_limit = DEPTH_LIMIT;
     let mut reader = Reader {
-        builder: Builder::new(offset),
+        builder: Builder::new(Arc::clone(bytes), offset),
         bytes,
         text,
         offset,

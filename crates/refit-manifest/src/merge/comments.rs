@@ -1,0 +1,86 @@
+//! Comments of entries: those that a generator wrote follow theirs, an edited one stays.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::layout;
+use super::merger::{Choice, Merger, Proposal, Three};
+use crate::decision::{Class, Outcome, Rule};
+use crate::parse::{Kind, Layout, NodeRef};
+
+impl<'a> Merger<'a> {
+    /// Lets the comment behind a replaced value follow theirs, where ours still has that of base.
+    pub(super) fn follow_trailing(&mut self, three: Three<'a>) {
+        let Some(base) = three.base else { return };
+        let (old, own, new) = (
+            layout::trailing_comment(base),
+            layout::trailing_comment(three.ours),
+            layout::trailing_comment(three.theirs),
+        );
+        if old == own && own != new {
+            let start = layout::content_end(three.ours);
+            self.splice(start..start + own.len(), new.replace('\t', " "));
+        }
+    }
+
+    /// Lets the comment lines above the keys of a mapping follow theirs, where ours still has those of base.
+    pub(super) fn follow_leads(&mut self, three: Three<'a>) {
+        let Some(base) = three.base else { return };
+        let plain = |node: NodeRef<'a>| node.kind() != Kind::Mapping(Layout::Block) || node.anchor().is_some();
+        if [base, three.ours, three.theirs].into_iter().any(plain) {
+            return;
+        }
+        if !base.source().contains('#') && !three.theirs.source().contains('#') {
+            return;
+        }
+        let (old, own, new) = (leads(base), leads(three.ours), leads(three.theirs));
+        let mut follows: Vec<(&str, Range<usize>, String)> = own
+            .iter()
+            .filter_map(|(key, (range, text))| {
+                let (before, after) = (&old.get(key)?.1, &new.get(key)?.1);
+                (before != after && before == text).then(|| {
+                    let column = layout::column(three.ours.bytes(), three.ours.span().start);
+                    let lines = after.lines().map(|line| format!("{:column$}{line}\n", ""));
+                    (*key, range.clone(), lines.collect())
+                })
+            })
+            .collect();
+        follows.sort_by_key(|(_, range, _)| range.start);
+        for (key, range, text) in follows {
+            let (rule, outcome, choice) = (Rule::Comment, Outcome::Clean, Choice::Theirs);
+            let message = "the comment above it follows the new version".to_owned();
+            let proposal = Proposal {
+                rule,
+                outcome,
+                base: None,
+                ours: None,
+                theirs: None,
+                choice,
+                message,
+            };
+            self.within(key.to_owned(), |merger| merger.decide_as(Class::Other, proposal));
+            self.splice(range, text);
+        }
+    }
+}
+
+/// Gives the comment lines above each key but the first: their place and their text without indentation.
+fn leads(node: NodeRef<'_>) -> HashMap<&str, (Range<usize>, String)> {
+    let bytes = node.bytes();
+    let mut floor = None;
+    let mut out = HashMap::new();
+    for (key, value) in node.entries() {
+        let start = key.full_span().start;
+        if let (Some(floor), Some(name)) = (floor, key.text()) {
+            let range = layout::lead_start(bytes, start, floor)..layout::line_start(bytes, start);
+            let text: String = key
+                .bytes_text(range.clone())
+                .lines()
+                .map(|line| format!("{}\n", line.trim()))
+                .collect();
+            out.insert(name, (range, text));
+        }
+        floor = Some(layout::after(value).max(layout::line_end(bytes, start)));
+    }
+    out
+}
