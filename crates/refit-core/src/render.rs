@@ -4,17 +4,20 @@
 //! manifest by splices, and what the manifest lacks. Does not know where the manifests came from.
 
 mod arguments;
+mod order;
 mod pod;
 mod text;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use refit_manifest::Stream;
 use refit_manifest::edit::{self, Splice};
+use refit_manifest::parse::{Kind, Layout, NodeRef};
 
 use crate::catalog::Catalog;
-use crate::generated::{Generated, Part, Role};
+use crate::generated::{Controller, Generated, Part, Role};
 use crate::options::{NETWORK_POLICIES, Options, recover};
 
 /// A manifest with the wanted options.
@@ -47,6 +50,12 @@ pub enum Error {
         number: usize,
         /// What the parser says.
         source: refit_manifest::parse::Error,
+    },
+    /// A controller is not laid out as the generator does.
+    #[error("`{name}` of the release manifest is not written in blocks; hint: take the file that the generator wrote")]
+    Layout {
+        /// The controller.
+        name: String,
     },
     /// Two edits of the manifest touch each other.
     #[error("the release manifest has an unusual form; hint: fetch it again with `refit catalog pull`")]
@@ -83,10 +92,31 @@ pub fn render(manifests: &[Stream], options: &Options, catalog: &Catalog) -> Res
     };
     let mut splices = change.header(&manifest, &missing);
     for part in &manifest.parts {
-        splices.extend(change.part(part));
+        splices.extend(change.part(part)?);
     }
-    let bytes = edit::apply(stream.bytes(), &splices).map_err(|source| Error::Form { source })?;
+    let order = order::arrange(&manifest, stream.documents().len(), &options.components);
+    let bytes = write(stream, &splices, order).map_err(|source| Error::Form { source })?;
     Ok(Rendered { bytes, missing })
+}
+
+/// Applies the splices, and moves the documents where an order is given.
+fn write(stream: &Stream, splices: &[Splice], order: Option<Vec<usize>>) -> Result<Arc<[u8]>, edit::Error> {
+    let Some(order) = order else {
+        return edit::apply(stream.bytes(), splices);
+    };
+    let mut bytes = Vec::with_capacity(stream.bytes().len());
+    for document in order.into_iter().filter_map(|at| stream.documents().get(at)) {
+        let span = document.span();
+        let own = splices
+            .iter()
+            .filter(|splice| span.start <= splice.range.start && splice.range.end <= span.end);
+        let moved = own.map(|splice| Splice {
+            range: splice.range.start - span.start..splice.range.end - span.start,
+            text: splice.text.clone(),
+        });
+        bytes.extend_from_slice(&edit::apply(&stream.bytes()[span.clone()], &moved.collect::<Vec<_>>())?);
+    }
+    Ok(bytes.into())
 }
 
 /// Refuses a manifest with a document that is neither plain enough to be scanned nor parses.
@@ -140,30 +170,39 @@ impl Change<'_> {
         text::replace(self.stream.bytes(), range, list).into_iter().collect()
     }
 
-    fn part(&self, part: &Part<'_>) -> Vec<Splice> {
+    fn part(&self, part: &Part<'_>) -> Result<Vec<Splice>, Error> {
         if self.is_dropped(part) {
-            return vec![Splice {
+            return Ok(vec![Splice {
                 range: part.document.span(),
                 text: String::new(),
-            }];
+            }]);
         }
-        match &part.role {
+        Ok(match &part.role {
             Role::Definition(_) => text::namespace(text::before_spec(part.document), self.stream, self.names()),
             Role::Other => text::namespace(part.document.body(), self.stream, self.names()),
-            Role::Controller(controller) => {
-                let mut splices = arguments::change(controller, self.given, self.wanted);
-                splices.extend(pod::change(controller, self.given, self.wanted));
-                let args = controller.container.get("args").map(|args| args.span());
-                let body = part.document.body();
-                let (before, after) = match args {
-                    Some(args) => (body.start..args.start, args.end..body.end),
-                    None => (body.clone(), body.end..body.end),
-                };
-                splices.extend(text::namespace(before, self.stream, self.names()));
-                splices.extend(text::namespace(after, self.stream, self.names()));
-                splices
-            }
+            Role::Controller(controller) => self.controller(controller, part.document.body())?,
+        })
+    }
+
+    fn controller(&self, controller: &Controller<'_>, body: Range<usize>) -> Result<Vec<Splice>, Error> {
+        let args = controller.container.get("args");
+        let in_blocks = |node: &NodeRef<'_>| {
+            matches!(
+                node.kind(),
+                Kind::Mapping(Layout::Block) | Kind::Sequence(Layout::Block)
+            )
+        };
+        if !args.iter().chain([&controller.pod]).all(in_blocks) {
+            return Err(Error::Layout {
+                name: controller.name.to_owned(),
+            });
         }
+        let mut splices = arguments::change(controller, self.given, self.wanted);
+        splices.extend(pod::change(controller, self.given, self.wanted));
+        let args = args.map_or(body.end..body.end, NodeRef::span);
+        splices.extend(text::namespace(body.start..args.start, self.stream, self.names()));
+        splices.extend(text::namespace(args.end..body.end, self.stream, self.names()));
+        Ok(splices)
     }
 
     fn is_dropped(&self, part: &Part<'_>) -> bool {

@@ -88,7 +88,7 @@ fn all() -> Option<&'static BTreeMap<Version, Read>> {
         let folder = shared("flux-manifests")?;
         let mut all = BTreeMap::new();
         each_version(&folder, |version, manifests| {
-            all.insert(version.clone(), read(manifests));
+            all.insert(version.clone(), read(&manifests));
         });
         assert!(all.len() > 100, "only {} versions were found", all.len());
         Some(all)

@@ -13,7 +13,7 @@ fn each_release_is_recognised_and_detected_with_its_options() {
     let mut files = 0;
     for folder in releases() {
         each_version(&folder, |version, manifests| {
-            for manifest in manifests {
+            for manifest in &manifests {
                 let title = manifest.title();
                 assert_eq!(recognise(&manifest.stream, &catalog), Recognised::Manifest, "{title}");
                 let read = Generated::read(&manifest.stream, &catalog);

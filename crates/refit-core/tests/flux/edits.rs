@@ -1,9 +1,12 @@
 //! Edits of users and other tools do not mislead, and mixed states are told.
 
 use refit_core::catalog::Catalog;
-use refit_manifest::Stream;
+use refit_core::detect::{Recognised, detect, recognise};
+use refit_core::generated::Generated;
+use refit_core::options::recover;
+use refit_manifest::{Identity, Stream};
 
-use crate::support::{examples, read, split};
+use crate::support::{Manifest, below_header, each_version, examples, read, shared, split};
 use crate::verdict::verdict;
 
 const VERSION: &str = "v2.5.1";
@@ -286,4 +289,82 @@ fn a_component_of_which_anything_is_left_is_there() {
         "CustomResourceDefinition/receivers.notification.toolkit.fluxcd.io",
     ];
     assert_eq!(with(&all), "v2.5.1, 3 components");
+}
+
+/// What other tools and users do to a manifest while the next release is out.
+fn disguises(own: &Manifest, next: &Manifest) -> Vec<(&'static str, String)> {
+    let text = String::from_utf8(own.stream.bytes().to_vec()).unwrap();
+    let newer = String::from_utf8(next.stream.bytes().to_vec()).unwrap();
+    let images: Vec<&str> = newer
+        .lines()
+        .filter(|line| line.trim_start().starts_with("image: ghcr.io/"))
+        .collect();
+    let raise = |line: &str| {
+        let image = line.rsplit_once(':').map(|(image, _)| image).unwrap_or_default();
+        let raised = images
+            .iter()
+            .find(|newer| line.contains("image: ghcr.io/") && newer.starts_with(&format!("{image}:")));
+        raised.map_or_else(|| line.to_owned(), |newer| (*newer).to_owned())
+    };
+    let each_line = |change: &dyn Fn(&str) -> String| text.lines().map(|line| change(line) + "\n").collect::<String>();
+    let raised = each_line(&raise);
+    let header = raised.replacen(
+        &format!("ersion: {}\n", own.version),
+        &format!("ersion: {}\n", next.version),
+        1,
+    );
+    let definitions = split(newer.as_bytes());
+    let copied: String = own
+        .stream
+        .documents()
+        .iter()
+        .map(|document| {
+            let is_definition = |identity: &&Identity| identity.kind.as_ref() == "CustomResourceDefinition";
+            let copy = document.identity().filter(is_definition).and_then(|identity| {
+                definitions
+                    .objects()
+                    .find(|(other, _)| *other == identity)
+                    .map(|(_, copy)| &newer[copy.span()])
+            });
+            copy.unwrap_or(&text[document.span()])
+        })
+        .collect();
+    vec![
+        ("images raised", raised),
+        ("images and header raised", header),
+        ("definitions copied", copied),
+        ("other indentation", each_line(&widen)),
+        ("other line ends", text.replace('\n', "\r\n")),
+        ("no comments at the top", below_header(text.as_bytes()).to_owned()),
+    ]
+}
+
+#[test]
+fn no_disguise_hides_the_version_or_the_options_of_any_release() {
+    let catalog = Catalog::flux().unwrap();
+    let mut last: Option<Manifest> = None;
+    let mut at = 0;
+    let folder = shared("flux-manifests").unwrap_or_else(examples);
+    each_version(&folder, |version, mut manifests| {
+        at += 1;
+        let next = manifests.pop().unwrap();
+        if let Some(own) = last.take().filter(|_| at % 3 == 0) {
+            let expected = recover(&Generated::read(&own.stream, &catalog), &catalog);
+            for (disguise, text) in disguises(&own, &next) {
+                let stream = split(text.as_bytes());
+                let title = format!("{} with {disguise} of {version}", own.version);
+                assert_eq!(recognise(&stream, &catalog), Recognised::Manifest, "{title}");
+                let manifest = Generated::read(&stream, &catalog);
+                let found = detect(&manifest, &catalog);
+                assert_eq!(
+                    found.version.as_ref(),
+                    Some(&own.version),
+                    "{title}: {:?}",
+                    found.evidence
+                );
+                assert_eq!(recover(&manifest, &catalog), expected, "{title}");
+            }
+        }
+        last = Some(next);
+    });
 }

@@ -1,6 +1,9 @@
 //! The form of each option, object by object and field by field, told by an own description of it.
 
+use std::collections::BTreeSet;
+
 use refit_core::catalog::Catalog;
+use refit_core::detect::{detect, recognise};
 use refit_core::generated::Generated;
 use refit_core::options::{Options, recover};
 use refit_core::render::render;
@@ -110,7 +113,7 @@ fn each_release_takes_each_option_in_the_form_of_the_generator() {
     let catalog = Catalog::flux().unwrap();
     for folder in releases() {
         each_version(&folder, |version, manifests| {
-            for manifest in manifests {
+            for manifest in &manifests {
                 let options = changed(recover(&Generated::read(&manifest.stream, &catalog), &catalog));
                 let rendered = render(std::slice::from_ref(&manifest.stream), &options, &catalog).unwrap();
                 let found = objects(&split(&rendered.bytes));
@@ -235,4 +238,117 @@ fn the_manifest_that_lacks_the_least_is_taken_and_nothing_is_an_error() {
         error.starts_with("document 1 of the release manifest cannot be read"),
         "{error}"
     );
+}
+
+#[test]
+fn components_stand_in_the_order_in_which_they_are_asked_for_where_the_generator_groups_them() {
+    let catalog = Catalog::flux().unwrap();
+    let order = [
+        "notification-controller",
+        "helm-controller",
+        "source-controller",
+        "kustomize-controller",
+    ];
+    let options = Options {
+        components: order.map(ToOwned::to_owned).to_vec(),
+        ..Options::defaults(&catalog)
+    };
+    for folder in releases() {
+        each_version(&folder, |version, manifests| {
+            let stream = &manifests[0].stream;
+            let rendered = render(std::slice::from_ref(stream), &options, &catalog).unwrap();
+            let found = split(&rendered.bytes);
+            let deployments: Vec<&str> = found
+                .objects()
+                .filter(|(identity, _)| identity.kind.as_ref() == "Deployment")
+                .map(|(identity, _)| identity.name.as_ref())
+                .collect();
+            let grouped = *version >= "v2.0.0-rc.4".parse().unwrap();
+            if grouped {
+                assert_eq!(deployments, order, "{version}");
+            } else {
+                assert!(deployments.is_sorted(), "{version}");
+            }
+            assert_eq!(
+                recover(&Generated::read(&found, &catalog), &catalog),
+                options,
+                "{version}"
+            );
+            let texts = |stream: &Stream| -> BTreeSet<String> {
+                stream
+                    .documents()
+                    .iter()
+                    .skip(1)
+                    .map(|document| document.body_text().to_owned())
+                    .collect()
+            };
+            assert!(texts(&found).is_subset(&texts(stream)), "{version}");
+        });
+    }
+}
+
+#[test]
+fn a_controller_in_flow_style_is_refused() {
+    let catalog = Catalog::flux().unwrap();
+    let options = Options {
+        log_level: "debug".to_owned(),
+        ..Options::defaults(&catalog)
+    };
+    let text = String::from_utf8(example().bytes().to_vec()).unwrap();
+    let at = text.find("      - args:\n").unwrap();
+    let end = text[at..].find("        env:\n").unwrap() + at;
+    let flow = format!("{}      - args: [--log-level=info]\n{}", &text[..at], &text[end..]);
+    let error = render(&[split(flow.as_bytes())], &options, &catalog)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("`source-controller` of the release manifest is not written in blocks"),
+        "{error}"
+    );
+}
+
+#[test]
+fn damaged_manifests_never_make_it_panic() {
+    let catalog = Catalog::flux().unwrap();
+    let pristine = example().bytes().to_vec();
+    let options = changed(Options::defaults(&catalog));
+    let mut state: u64 = 0x5eed;
+    let mut below = |limit: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % limit
+    };
+    let pieces: [&[u8]; 12] = [
+        b"",
+        b"\n",
+        b" ",
+        b"---\n",
+        b":",
+        b"- ",
+        b"{",
+        b"]",
+        b"\r\n",
+        b"#",
+        b"\xc3\xa4",
+        b"&a *a",
+    ];
+    let mut rendered = 0;
+    for _ in 0..200 {
+        let mut bytes = pristine.clone();
+        for _ in 0..=below(6) {
+            let at = below(bytes.len());
+            let end = (at + below(40)).min(bytes.len());
+            bytes.splice(at..end, pieces[below(pieces.len())].iter().copied());
+        }
+        let Ok(stream) = Stream::split(bytes.into()) else {
+            continue;
+        };
+        recognise(&stream, &catalog);
+        let manifest = Generated::read(&stream, &catalog);
+        detect(&manifest, &catalog);
+        recover(&manifest, &catalog);
+        rendered += usize::from(render(&[stream], &options, &catalog).is_ok());
+    }
+    assert!(rendered > 20, "only {rendered} could be rendered");
 }

@@ -43,7 +43,7 @@ fn fewer_components_of_the_larger_manifest_are_the_smaller_manifest_byte_for_byt
     let mut pairs = 0;
     for folder in releases() {
         each_version(&folder, |version, manifests| {
-            let [large, small] = manifests else { return };
+            let [large, small] = manifests.as_slice() else { return };
             let options = options_of(&small.stream, &catalog);
             let rendered = render(std::slice::from_ref(&large.stream), &options, &catalog).unwrap();
             assert_eq!(rendered.missing, [""; 0]);

@@ -34,7 +34,7 @@ pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
 }
 
 /// Lists the manifests of a release folder, one call for each version, oldest first.
-pub(crate) fn each_version(folder: &Path, mut check: impl FnMut(&Version, &[Manifest])) {
+pub(crate) fn each_version(folder: &Path, mut check: impl FnMut(&Version, Vec<Manifest>)) {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
     let mut versions: Vec<(Version, PathBuf)> = folders
@@ -47,7 +47,7 @@ pub(crate) fn each_version(folder: &Path, mut check: impl FnMut(&Version, &[Mani
         .collect();
     versions.sort();
     for (version, path) in versions {
-        check(&version, &manifests(&version, &path));
+        check(&version, manifests(&version, &path));
     }
 }
 
