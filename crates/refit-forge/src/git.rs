@@ -108,6 +108,10 @@ impl Repository for Git {
         self.read_blob(blob)
     }
 
+    fn read_all(&self, blobs: &[BlobId]) -> Result<Vec<Arc<[u8]>>, PortError> {
+        self.read_blobs(blobs)
+    }
+
     fn history(&self, commit: &CommitId, path: &Path, limit: usize) -> Result<History, PortError> {
         self.path_history(commit, path, limit)
     }

@@ -11,6 +11,9 @@ use refit_engine::ports::{BlobId, CommitId, PortError, PortErrorKind};
 use super::Git;
 use super::program::{self, Program};
 
+/// How many names are sent ahead; they fit into a pipe, so that sending never waits for receiving.
+const AHEAD: usize = 500;
+
 /// The running process.
 #[derive(Debug)]
 pub(super) struct Reader {
@@ -65,15 +68,24 @@ impl Reader {
         }
     }
 
-    /// Asks for one object; the outer `None` means that the process has ended.
+    /// Asks for one object.
     fn ask(&mut self, name: &str) -> std::io::Result<Option<Object>> {
-        let ended = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
-        let stdin = self.stdin.as_mut().ok_or_else(ended)?;
-        stdin.write_all(format!("{name}\n").as_bytes())?;
-        stdin.flush()?;
+        self.send(&format!("{name}\n"))?;
+        self.receive()
+    }
+
+    /// Sends names, one a line.
+    fn send(&mut self, lines: &str) -> std::io::Result<()> {
+        let stdin = self.stdin.as_mut().ok_or(std::io::ErrorKind::UnexpectedEof)?;
+        stdin.write_all(lines.as_bytes())?;
+        stdin.flush()
+    }
+
+    /// Receives the answer to one name; an error means that the process has ended.
+    fn receive(&mut self) -> std::io::Result<Option<Object>> {
         let mut header = String::new();
         if self.stdout.read_line(&mut header)? == 0 {
-            return Err(ended());
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
         let mut words = header.trim_end().rsplitn(3, ' ');
         let (Some(size), Some(kind), Some(id)) = (words.next(), words.next(), words.next()) else {
@@ -106,20 +118,25 @@ impl Git {
         if name.contains('\n') {
             return Ok(None);
         }
+        self.with_reader(name, |reader| reader.ask(name))
+    }
+
+    /// Talks to the process that reads, and starts it where it does not run; `name` is what it reads, for messages.
+    fn with_reader<T>(&self, name: &str, talk: impl FnOnce(&mut Reader) -> std::io::Result<T>) -> Result<T, PortError> {
         let mut reader = self.reader();
         let mut running = match reader.take() {
             Some(running) => running,
             None => Reader::start(&self.program)?,
         };
-        match running.ask(name) {
-            Ok(object) => {
+        match talk(&mut running) {
+            Ok(answer) => {
                 *reader = Some(running);
-                Ok(object)
+                Ok(answer)
             }
             Err(error) => {
                 drop(running);
                 let what = format!("could not read `{name}` from {}", self.location);
-                // The process ends at a damaged object; asking once more by itself tells what is wrong.
+                // The process may end at a damaged object; asking once more by itself tells what is wrong.
                 self.program.ask(&what, &["cat-file", "-p", name])?;
                 Err(PortError::new(PortErrorKind::Other, what).because(error))
             }
@@ -151,6 +168,30 @@ impl Git {
             Some(object) if object.kind == "blob" => Ok(object.bytes.into()),
             _ => Err(self.lost("blob", &blob.0)),
         }
+    }
+
+    /// Reads many blobs; the names go ahead of the answers, so that neither side waits for the other each time.
+    pub(super) fn read_blobs(&self, blobs: &[BlobId]) -> Result<Vec<Arc<[u8]>>, PortError> {
+        let mut contents = Vec::with_capacity(blobs.len());
+        for chunk in blobs.chunks(AHEAD) {
+            let plain = chunk
+                .iter()
+                .all(|blob| blob.0.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            if !plain {
+                return blobs.iter().map(|blob| self.read_blob(blob)).collect();
+            }
+            let lines: String = chunk.iter().flat_map(|blob| [&*blob.0, "\n"]).collect();
+            let first = chunk.first().map_or("", |blob| &blob.0);
+            let answers: Vec<_> = self.with_reader(first, |reader| {
+                reader.send(&lines)?;
+                chunk.iter().map(|_| reader.receive()).collect()
+            })?;
+            for (blob, answer) in chunk.iter().zip(answers) {
+                let found = answer.filter(|object| object.kind == "blob");
+                contents.push(found.ok_or_else(|| self.lost("blob", &blob.0))?.bytes.into());
+            }
+        }
+        Ok(contents)
     }
 
     /// Says why an object cannot be read: it is damaged, or it is not there.

@@ -263,6 +263,12 @@ fn many_files_are_written_at_once() {
     let next = git.commit(&base.commit, &changes, "Many\n").unwrap();
     let listed = git.list(&next).unwrap();
     assert_eq!(listed.len(), 401);
+    let blobs: Vec<_> = listed.iter().map(|one| one.blob.clone()).cycle().take(1200).collect();
+    let all = git.read_all(&blobs).unwrap();
+    assert_eq!(
+        (&all[0], &all[1199]),
+        (&git.read(&blobs[0]).unwrap(), &git.read(&blobs[1199]).unwrap())
+    );
     for change in &changes {
         let blob = &listed.iter().find(|one| one.path == change.path).unwrap().blob;
         assert_eq!(

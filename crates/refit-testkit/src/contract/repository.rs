@@ -62,6 +62,18 @@ fn the_start_is_listed_and_read(place: &dyn Place) {
     );
     assert_eq!(content(&*repository, &head, "apps/a.yaml"), b"a: 1\r\n");
     assert_eq!(content(&*repository, &head, "link"), b"apps/a.yaml");
+    let two = ["link", "README.md", "link"].map(|path| blob(&*repository, &head, path));
+    let contents = repository.read_all(&two).expect("blobs");
+    assert_eq!(
+        contents.iter().map(|one| &**one).collect::<Vec<_>>(),
+        [&b"apps/a.yaml"[..], b"hello\n", b"apps/a.yaml"]
+    );
+    let nowhere = BlobId("0123456789012345678901234567890123456789".into());
+    assert_eq!(
+        kind(repository.read_all(&[two[0].clone(), nowhere])),
+        PortErrorKind::NotFound
+    );
+    assert_eq!(content(&*repository, &head, "README.md"), b"hello\n");
 }
 
 fn a_commit_changes_what_it_names_and_nothing_else(place: &dyn Place) {
