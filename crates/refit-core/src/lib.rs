@@ -14,6 +14,7 @@ pub mod detect;
 pub mod render;
 pub mod finding;
 pub mod report;
+pub mod edits;
 pub mod build;
 pub mod roots;
 pub mod overlays;

@@ -14,6 +14,7 @@ use refit_manifest::{Answer, Answers, Class, Decision, Entry, Outcome, Path, Rul
 
 use crate::catalog::Catalog;
 use crate::digest;
+use crate::edits;
 use crate::finding::{Acceptance, Code, Finding};
 use crate::generated::{Generated, Image};
 use crate::inventory::Cluster;
@@ -164,7 +165,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         decisions: &decisions,
         files: &files,
         findings: &findings,
-        kept: &kept(given),
+        kept: &kept(given, &decisions),
     });
     Ok(Plan {
         platform: given.catalog.platform().clone(),
@@ -182,13 +183,6 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         files,
         findings,
     })
-}
-
-/// Lists what the user changed against what the generator wrote.
-pub fn user_changes(base: &Tree, ours: &Tree) -> Vec<ChangeLine> {
-    // The user's changes are what a merge would bring to an untouched base.
-    let changes = merge(base, base, ours, &Settings::default());
-    changes.decisions.iter().map(changes::change).collect()
 }
 
 /// Tells whether a decision waits for a person.
@@ -378,20 +372,21 @@ fn filtered(snapshot: &Snapshot, writes: &[Write]) -> Vec<Finding> {
         .collect()
 }
 
-fn kept(given: &Given<'_>) -> Vec<ChangeLine> {
+/// Lists what the user changed, without what a decision tells already.
+fn kept(given: &Given<'_>, decisions: &[DecisionLine]) -> Vec<ChangeLine> {
     let mut kept = Vec::new();
     for sides in given.sides {
-        let Some(bytes) = given.snapshot.tree.bytes(&sides.path) else {
-            continue;
-        };
-        if *bytes != sides.base {
-            let tree = |bytes: &Arc<[u8]>| -> Tree {
-                [(sides.path.clone(), Entry::file(Arc::clone(bytes)))]
-                    .into_iter()
-                    .collect()
-            };
-            kept.extend(user_changes(&tree(&sides.base), &tree(bytes)));
+        let file = given.cluster.files.iter().find(|file| file.path == sides.path);
+        if let (Some(file), Ok(base)) = (file, Stream::split(Arc::clone(&sides.base)))
+            && *file.stream.bytes() != sides.base
+        {
+            kept.extend(edits::find(&sides.path, &base, &file.stream));
         }
     }
+    let told = |change: &ChangeLine| {
+        let mut decisions = decisions.iter();
+        decisions.any(|decision| decision.object == change.object && decision.field == change.field)
+    };
+    kept.retain(|change| !told(change));
     kept
 }

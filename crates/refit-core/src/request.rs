@@ -142,7 +142,7 @@ fn open(text: &mut String, decisions: &[DecisionLine]) {
         "\n## {title}\nDo not merge before they are taken; your side stands in the file.\n\n"
     ));
     for decision in open.iter().take(LIST_LIMIT) {
-        text.push_str(&format!("- {} ({})\n", sentence(&decision.message), place(decision)));
+        text.push_str(&format!("- {}\n", sentence(&decision.message)));
         for (answer, value) in [("ours", &decision.ours), ("theirs", &decision.theirs)] {
             let command = code(&format!("refit resolve {} {answer}", decision.id));
             let value = value.as_deref().map_or_else(|| "without it".to_owned(), code);
@@ -227,9 +227,8 @@ fn taken(decision: &DecisionLine) -> String {
         None => "by rule".to_owned(),
     };
     format!(
-        "{} ({by}; {}; change it with {})",
+        "{} ({by}; change it with {})",
         sentence(&decision.message),
-        place(decision),
         code(&format!("refit resolve {} ours|theirs", decision.id))
     )
 }
@@ -258,18 +257,6 @@ fn file(file: &FileChange) -> String {
         file.added,
         file.removed
     )
-}
-
-fn place(decision: &DecisionLine) -> String {
-    let parts = [&decision.object, &decision.field]
-        .into_iter()
-        .filter(|part| !part.is_empty());
-    let words: Vec<String> = parts.map(|part| code(part)).collect();
-    if words.is_empty() {
-        code(&decision.path)
-    } else {
-        words.join(" ")
-    }
 }
 
 fn sentence(message: &str) -> String {
@@ -392,7 +379,7 @@ the generator writes for v2.7.5.
 ## Decisions needed: 1
 Do not merge before they are taken; your side stands in the file.
 
-- You have 2 replicas, the new release has 3 (`Deployment/source-controller` `spec.replicas`)
+- You have 2 replicas, the new release has 3
   - `refit resolve d1 ours`: `2`
   - `refit resolve d1 theirs`: `3`
 
@@ -421,7 +408,7 @@ Do not merge before they are taken; your side stands in the file.
 
 ## Decided by rule or answer
 
-- You have 2 replicas, the new release has 3 (by rule; `Deployment/source-controller` `spec.replicas`; change it with \
+- You have 2 replicas, the new release has 3 (by rule; change it with \
 `refit resolve d2 ours|theirs`)
 
 ## Findings

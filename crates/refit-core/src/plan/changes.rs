@@ -7,7 +7,7 @@ use refit_manifest::{Answer, Decision, Entry, Outcome, Tree};
 
 use super::{Write, is_open};
 use crate::digest;
-use crate::report::{ChangeLine, DecisionLine, FileChange};
+use crate::report::{DecisionLine, FileChange};
 
 /// Lists the files of a merged tree that differ from before.
 pub(super) fn writes(before: &Tree, after: &Tree) -> Vec<Write> {
@@ -57,17 +57,6 @@ pub fn line_of_answer(answer: &Answer) -> String {
         Answer::Ours => "ours".to_owned(),
         Answer::Theirs => "theirs".to_owned(),
         Answer::Value(value) => format!("value: {value}"),
-    }
-}
-
-/// Gives a decision of the merge base -> ours as a change of the user.
-pub(super) fn change(decision: &Decision) -> ChangeLine {
-    ChangeLine {
-        path: decision.path.to_string(),
-        object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
-        field: decision.field.clone(),
-        generated: decision.base.clone(),
-        has: decision.theirs.clone(),
     }
 }
 

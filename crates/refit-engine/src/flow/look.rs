@@ -1,14 +1,16 @@
 //! What is there, and what stands in the way.
 
+use std::sync::Arc;
+
 use refit_core::build;
+use refit_core::edits;
 use refit_core::finding::{self, Finding};
 use refit_core::inventory::{Cluster, GeneratedFile};
 use refit_core::options::Options;
-use refit_core::plan;
 use refit_core::report::{
     ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, FileLine, Inventory, OptionLine, PatchLine, Report, State,
 };
-use refit_manifest::{Entry, Path, Stream, Tree};
+use refit_manifest::{Path, Stream};
 
 use super::ground::{self, Ground, Pick};
 use super::prepare;
@@ -103,7 +105,7 @@ fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
     for file in &cluster.files {
         match sides::base(ports, ask, ground, (cluster, file))? {
             Side::Had(base, from, notes) => {
-                changes.extend(changed(ground, file, &base));
+                changes.extend(changed(file, &base));
                 origin.get_or_insert(from);
                 findings.extend(notes);
             }
@@ -130,15 +132,13 @@ fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
     })
 }
 
-fn changed(ground: &Ground, file: &GeneratedFile, base: &std::sync::Arc<[u8]>) -> Vec<ChangeLine> {
-    let Some(ours) = ground.snapshot.tree.get(&file.path) else {
-        return Vec::new();
-    };
-    if ours.bytes() == Some(base) {
+fn changed(file: &GeneratedFile, base: &Arc<[u8]>) -> Vec<ChangeLine> {
+    if file.stream.bytes() == base {
         return Vec::new();
     }
-    let tree = |entry: Entry| -> Tree { [(file.path.clone(), entry)].into_iter().collect() };
-    plan::user_changes(&tree(Entry::file(base.clone())), &tree(ours.clone()))
+    let base = Stream::split(Arc::clone(base));
+    base.map(|base| edits::find(&file.path, &base, &file.stream))
+        .unwrap_or_default()
 }
 
 fn evidence(file: &GeneratedFile) -> Vec<EvidenceLine> {

@@ -87,13 +87,7 @@ fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
     if !complete {
         return Ok(blocked(body, ask));
     }
-    let id = plan::upgrade_id(
-        &ground.base.branch,
-        &cluster.root.directory,
-        &cluster.root.name,
-        &format!("{}@{to}", ports.catalog.platform()),
-    );
-    let note = notes::read(ports, &id)?;
+    let note = notes::read(ports, &id(ports, ground, cluster, &to))?;
     let accepted = accepted(ask, note.as_ref());
     finding::accept(&mut body.findings, &accepted);
     let plan = plan::make(&Given {
@@ -113,6 +107,16 @@ fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
         source,
     })?;
     Ok(ready(body, plan, ground, accepted))
+}
+
+fn id(ports: &Ports<'_>, ground: &Ground, cluster: &Cluster, to: &Version) -> String {
+    let target = format!("{}@{to}", ports.catalog.platform());
+    plan::upgrade_id(
+        &ground.base.branch,
+        &cluster.root.directory,
+        &cluster.root.name,
+        &target,
+    )
 }
 
 /// Compares the target with the installed release, by version and by definitions.

@@ -186,7 +186,14 @@ fn from_history(
             let finding = Finding::new(Code::BaseFromHistory, file.path.as_str(), message);
             Ok(Side::Had(bytes, format!("commit {short}"), vec![finding]))
         }
-        _ => Ok(Side::Missing(unknown(file, version, tried, cut))),
+        _ => {
+            let mut findings = vec![unknown(file, version, tried)];
+            if cut {
+                let message = "the history ends before the commit that brought the installed version";
+                findings.push(Finding::new(Code::ShallowHistory, file.path.as_str(), message));
+            }
+            Ok(Side::Missing(findings))
+        }
     }
 }
 
@@ -202,19 +209,13 @@ fn differs(ground: &Ground, path: &Path, bytes: &Arc<[u8]>) -> bool {
     ground.snapshot.tree.bytes(path) != Some(bytes)
 }
 
-fn unknown(file: &GeneratedFile, version: &Version, tried: &[Finding], cut: bool) -> Vec<Finding> {
-    let mut findings = Vec::new();
+fn unknown(file: &GeneratedFile, version: &Version, tried: &[Finding]) -> Finding {
     let reasons: Vec<&str> = tried.iter().map(|finding| finding.message.as_str()).collect();
     let message = format!(
         "what the generator wrote for {version} cannot be had: {}; the history of the file does not show it either",
         reasons.join(", ")
     );
-    findings.push(Finding::new(Code::BaseUnknown, file.path.as_str(), message));
-    if cut {
-        let message = "the history ends before the commit that brought the installed version";
-        findings.push(Finding::new(Code::ShallowHistory, file.path.as_str(), message));
-    }
-    findings
+    Finding::new(Code::BaseUnknown, file.path.as_str(), message)
 }
 
 /// Gives both sides of every generated file, and what was found; files with a missing side are left out.

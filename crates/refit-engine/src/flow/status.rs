@@ -117,8 +117,27 @@ fn settle(
     } else if status.findings.iter().any(Finding::blocks) {
         status.state = State::Blocked;
         status.next = prepare::remedies(&status.findings);
-    } else if let Some(to) = &status.available {
-        status.state = State::UpgradeAvailable;
+    } else {
+        let recorded = cluster.record.as_ref().map(|record| record.to.to_string());
+        if recorded.as_ref() == Some(&status.installed) {
+            status.state = State::Done;
+        }
+        offer(ground, status);
+    }
+    Ok(())
+}
+
+/// Offers what can be reached.
+fn offer(ground: &Ground, status: &mut ClusterStatus) {
+    if ground.versions.is_empty() {
+        status.next = vec![Next::say(
+            "name a folder of releases with `--catalog DIR`: none is known",
+        )];
+    }
+    if let Some(to) = &status.available {
+        if status.state != State::Done {
+            status.state = State::UpgradeAvailable;
+        }
         let target = format!("{}@{to}", status.platform);
         let several = ground.inventory.clusters.len() > 1;
         let option = if several {
@@ -130,14 +149,7 @@ fn settle(
             Next::run(format!("refit plan {target}{option}"), "see what would change"),
             Next::run(format!("refit upgrade {target}{option}"), "open a request for it"),
         ];
-    } else if cluster
-        .record
-        .as_ref()
-        .is_some_and(|record| record.to.to_string() == status.installed)
-    {
-        status.state = State::Done;
     }
-    Ok(())
 }
 
 /// Counts the decisions that a confirmed upgrade without a request waits for.
@@ -193,7 +205,10 @@ fn sentence(status: &ClusterStatus) -> String {
             "`{cluster}` runs {installed}, {}",
             super::decisions(status.open_decisions)
         ),
-        State::Done => format!("`{cluster}` runs {installed}, the upgrade is done"),
+        State::Done => match &status.available {
+            Some(to) => format!("`{cluster}` runs {installed}, the upgrade is done; {to} is available"),
+            None => format!("`{cluster}` runs {installed}, the upgrade is done"),
+        },
         State::Blocked => format!("`{cluster}` runs {installed}, and findings block an upgrade"),
         _ => format!("`{cluster}` runs {installed}, and nothing newer can be had"),
     }

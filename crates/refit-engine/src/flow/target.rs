@@ -1,7 +1,7 @@
 //! Which release an upgrade goes to.
 
 use refit_core::check::{self, Definitions, Removed, Target};
-use refit_core::finding::Finding;
+use refit_core::finding::{Code, Finding};
 use refit_core::generated::Generated;
 use refit_core::inventory::Cluster;
 use refit_core::release::Version;
@@ -59,6 +59,9 @@ fn newest(
 ) -> Result<Choice, Error> {
     let targets = check::targets(from, &ground.versions, ask.target.reach);
     let Some(newest) = targets.first() else {
+        if ground.versions.is_empty() {
+            return Ok(Choice::Refused(None, vec![no_release(ports)]));
+        }
         let place = ports.releases.location();
         return Ok(Choice::Nothing(format!(
             "{from} is installed, and {place} has no newer stable release to go to"
@@ -79,6 +82,17 @@ fn newest(
     // None can be reached: the nearest one says why.
     let nearest = targets.last().unwrap_or(newest);
     Ok(Choice::To(nearest.clone(), Vec::new()))
+}
+
+fn no_release(ports: &Ports<'_>) -> Finding {
+    let platform = ports.catalog.platform();
+    let message = format!(
+        "no release of {platform} is known: {} has none",
+        ports.releases.location()
+    );
+    Finding::new(Code::UnknownVersion, platform.to_string(), message).with_remedy(format!(
+        "name a folder that holds `{platform}/VERSION/...` with `--catalog DIR`"
+    ))
 }
 
 /// Lists the versions that may be stored and that a target lacks, from the catalog where it knows the target.
