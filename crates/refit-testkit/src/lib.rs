@@ -6,9 +6,14 @@
 
 pub mod checker;
 pub mod contract;
+pub mod flux;
 pub mod git;
 pub mod memory;
 pub mod memory_forge;
+pub mod merging;
+pub mod policy;
 pub mod random;
+pub mod reformat;
 pub mod releases;
 pub mod script;
+pub mod shared;

@@ -12,24 +12,24 @@ use super::value;
 
 /// A node with its place in the file and a number that is equal for equal values.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
     /// The bytes of the node; of a collection from its first to its last part.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// Equal for equal values, whatever their spelling; lists count in order, maps do not.
-    pub(super) hash: u64,
+    pub(crate) hash: u64,
 }
 
 /// How a collection is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Block,
     Flow,
 }
 
 /// What a node is.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Scalar { text: String },
     List { items: Vec<Node>, shape: Shape },
     Map { entries: Vec<(Node, Node)>, shape: Shape },
@@ -38,7 +38,7 @@ pub(super) enum Kind {
 
 impl Node {
     /// Gives the text of a scalar.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar { text, .. } => Some(text),
             _ => None,
@@ -46,7 +46,7 @@ impl Node {
     }
 
     /// Gives the value of a key of a map; the last one when the key stands twice.
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.entries()
             .iter()
             .rev()
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// Gives the entries of a map, nothing for other nodes.
-    pub(super) fn entries(&self) -> &[(Node, Node)] {
+    pub(crate) fn entries(&self) -> &[(Node, Node)] {
         match &self.kind {
             Kind::Map { entries, .. } => entries,
             _ => &[],
@@ -63,23 +63,23 @@ impl Node {
     }
 
     /// Gives the items of a list, nothing for other nodes.
-    pub(super) fn items(&self) -> &[Node] {
+    pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::List { items, .. } => items,
             _ => &[],
         }
     }
 
-    pub(super) fn is_map(&self) -> bool {
+    pub(crate) fn is_map(&self) -> bool {
         matches!(self.kind, Kind::Map { .. })
     }
 
-    pub(super) fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         matches!(self.kind, Kind::List { .. })
     }
 
     /// Gives a short text for messages.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let text = match &self.kind {
             Kind::Scalar { text, .. } => format!("`{text}`"),
             Kind::List { items, .. } => {
@@ -100,7 +100,7 @@ impl Node {
 }
 
 /// Reads all documents of a file; text between double braces is masked when the file does not parse as it is.
-pub(super) fn read(bytes: &[u8]) -> Result<Vec<Node>, String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Node>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     read_text(text).or_else(|complaint| {
         if text.contains("{{") {

@@ -8,7 +8,7 @@
 mod bytes;
 mod comments;
 mod compose;
-mod dom;
+pub(crate) mod dom;
 mod files;
 mod keys;
 mod objects;
