@@ -14,7 +14,7 @@ fn bump(ours: &str, base: &str) {
         [&with(base, 1), &with(ours, 1), &with(base, 2)],
         &with(ours, 2),
         Outcome::Clean,
-        &["tag"],
+        &[],
     );
 }
 

@@ -10,7 +10,7 @@ use refit_testkit::{merging, policy, shared};
 const WORDS: [(&str, &[&str]); 17] = [
     ("P01", &["Deployment/a", "x:1", "x:2"]),
     ("P02", &["registry.corp/mirror", "v1.3.0", "mirror"]),
-    ("P03", &["sha256:1111", "v2", "refit resolve"]),
+    ("P03", &["digest", "v1 -> v2", "Choose"]),
     ("P04", &["limits.cpu", "100m", "200m"]),
     ("P06", &["spec.x"]),
     ("P07", &["--storage-adv-addr", "--concurrent=20"]),
@@ -23,7 +23,7 @@ const WORDS: [(&str, &[&str]); 17] = [
     ("P19", &["p.json", "c"]),
     ("P20", &[]),
     ("P21", &["value", "on"]),
-    ("P22", &["data.f.conf", "a=9", "d=2"]),
+    ("P22", &["f.conf", "a=9", "d=2"]),
     ("P24", &["retry"]),
 ];
 
@@ -50,7 +50,8 @@ fn run(case: &PolicyCase) -> Vec<String> {
     if let Some(definition) = &case.definition {
         settings.lists = ListKeys::read(&Stream::split(definition.as_bytes().into()).expect("a stream"));
     }
-    let checked = merging::trees([&case.base, &case.ours, &case.theirs], &settings);
+    let definitions = case.definition.as_deref().unwrap_or_default();
+    let checked = merging::trees_defined([&case.base, &case.ours, &case.theirs], &settings, definitions);
     let mut wrong: Vec<String> = checked.violations.clone();
     if checked.merged.tree != case.expected {
         let text = |tree: &refit_manifest::Tree| {

@@ -50,7 +50,12 @@ pub fn texts(path: &str, [base, ours, theirs]: [&str; 3]) -> Checked {
 }
 
 /// Merges three trees, checks the result, and merges again: nothing may change then.
-pub fn trees([base, ours, theirs]: [&Tree; 3], settings: &Settings) -> Checked {
+pub fn trees(sides: [&Tree; 3], settings: &Settings) -> Checked {
+    trees_defined(sides, settings, "")
+}
+
+/// The same with CustomResourceDefinitions beside those in theirs; the settings must hold their list keys.
+pub fn trees_defined([base, ours, theirs]: [&Tree; 3], settings: &Settings, definitions: &str) -> Checked {
     let merged = merge(base, ours, theirs, settings);
     let mut violations = check(&Case {
         base,
@@ -58,6 +63,7 @@ pub fn trees([base, ours, theirs]: [&Tree; 3], settings: &Settings) -> Checked {
         theirs,
         result: &merged.tree,
         decisions: &merged.decisions,
+        definitions,
     });
     for (from, what) in [(theirs, "from theirs"), (base, "from base again")] {
         let again = merge(from, &merged.tree, theirs, settings);

@@ -343,6 +343,7 @@ fn violations(result: &str, decisions: &[Decision]) -> Vec<String> {
         theirs: &theirs,
         result: &result,
         decisions,
+        definitions: "",
     })
 }
 

@@ -310,7 +310,7 @@ impl Changes<'_> {
     }
 
     fn lists(&mut self, object: &Object<'_>, steps: &mut Vec<Step>, (o, r): (&Node, &Node), trio: Trio<'_>) {
-        if let Some(keyed) = keys::rule(steps, &[o, r]) {
+        if let Some(keyed) = keys::rule(self.sides.keys.rule(object.name, steps), steps, &[o, r]) {
             return self.keyed(object, steps, trio, &keyed.rule);
         }
         let pairs = common(o.items(), r.items());

@@ -99,12 +99,14 @@ impl Node {
     }
 }
 
-/// Reads all documents of a file; text between double braces is masked when the file does not parse as it is.
+/// Reads all documents of a file; templates and variables are masked when the file does not parse as it is.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Node>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     read_text(text).or_else(|complaint| {
         if text.contains("{{") {
             read_text(&mask(text))
+        } else if text.contains("${") {
+            read_text(&mask_variables(text))
         } else {
             Err(complaint)
         }
@@ -137,6 +139,16 @@ fn mask(text: &str) -> String {
     out
 }
 
+/// Replaces variables by as many other bytes.
+fn mask_variables(text: &str) -> String {
+    let mut out = text.to_owned();
+    while let Some(start) = out.find("${") {
+        let end = out[start..].find(['}', '\n']).map_or(out.len(), |at| start + at + 1);
+        out.replace_range(start..end, &"x".repeat(end - start));
+    }
+    out
+}
+
 fn read_text(text: &str) -> Result<Vec<Node>, String> {
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let body = &text[bom..];
@@ -146,7 +158,6 @@ fn read_text(text: &str) -> Result<Vec<Node>, String> {
     let mut reader = Reader {
         body,
         bom,
-        offsets: Offsets::new(body),
         anchors: HashMap::new(),
     };
     let mut documents = Vec::new();
@@ -164,39 +175,17 @@ fn read_text(text: &str) -> Result<Vec<Node>, String> {
     }
 }
 
-/// Turns the parser's character counts into byte offsets.
-struct Offsets(Option<Vec<usize>>);
-
-impl Offsets {
-    fn new(text: &str) -> Self {
-        if text.is_ascii() {
-            return Self(None);
-        }
-        Self(Some(
-            text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(),
-        ))
-    }
-
-    fn byte(&self, index: u64) -> usize {
-        let index = usize::try_from(index).unwrap_or(usize::MAX);
-        match &self.0 {
-            None => index,
-            Some(table) => table.get(index).or(table.last()).copied().unwrap_or(0),
-        }
-    }
-}
-
 struct Reader<'t> {
     body: &'t str,
     bom: usize,
-    offsets: Offsets,
     anchors: HashMap<String, Rc<Node>>,
 }
 
 impl Reader<'_> {
     fn span(&self, event: &Event) -> Range<usize> {
-        let start = self.offsets.byte(event.start_mark.index).min(self.body.len());
-        let end = self.offsets.byte(event.end_mark.index).min(self.body.len());
+        // The marks count bytes.
+        let byte = |index: u64| usize::try_from(index).unwrap_or(usize::MAX).min(self.body.len());
+        let (start, end) = (byte(event.start_mark.index), byte(event.end_mark.index));
         self.bom + start..self.bom + end.max(start)
     }
 

@@ -12,7 +12,7 @@ use super::step::Step;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Rule {
     /// By these fields; a missing one counts as its default.
-    Fields(Vec<(&'static str, Option<&'static str>)>),
+    Fields(Vec<(String, Option<String>)>),
     /// By the name of the command-line flag.
     Flag,
 }
@@ -26,8 +26,12 @@ pub(super) struct Keyed {
 }
 
 /// Finds the rule that works for all versions of a list.
-pub(super) fn rule(steps: &[Step], versions: &[&Node]) -> Option<Keyed> {
-    candidates(steps).into_iter().find(|keyed| {
+pub(super) fn rule(known: Option<&Rule>, steps: &[Step], versions: &[&Node]) -> Option<Keyed> {
+    let known = known.map(|rule| Keyed {
+        rule: rule.clone(),
+        certain: true,
+    });
+    known.into_iter().chain(candidates(steps)).find(|keyed| {
         versions.iter().all(|list| {
             let mut seen = HashSet::new();
             list.items()
@@ -38,7 +42,7 @@ pub(super) fn rule(steps: &[Step], versions: &[&Node]) -> Option<Keyed> {
 }
 
 fn candidates(steps: &[Step]) -> Vec<Keyed> {
-    let one = |name| Rule::Fields(vec![(name, None)]);
+    let one = |name| fields(&[(name, None)]);
     let name = last_key(steps, 0);
     let in_container = last_key(steps, 1).is_some_and(|key| key.to_lowercase().ends_with("containers"));
     let mut found = match name {
@@ -58,11 +62,11 @@ fn candidates(steps: &[Step]) -> Vec<Keyed> {
         }],
         Some("ports") => vec![
             Keyed {
-                rule: Rule::Fields(vec![("containerPort", None), ("protocol", Some("TCP"))]),
+                rule: fields(&[("containerPort", None), ("protocol", Some("TCP"))]),
                 certain: in_container,
             },
             Keyed {
-                rule: Rule::Fields(vec![("port", None), ("protocol", Some("TCP"))]),
+                rule: fields(&[("port", None), ("protocol", Some("TCP"))]),
                 certain: steps.len() == 2,
             },
         ],
@@ -76,17 +80,22 @@ fn candidates(steps: &[Step]) -> Vec<Keyed> {
         rule: one("name"),
         certain: false,
     });
-    let reference = vec![
+    let reference = [
         ("apiVersion", Some("")),
         ("kind", None),
         ("namespace", Some("")),
         ("name", None),
     ];
     found.push(Keyed {
-        rule: Rule::Fields(reference),
+        rule: fields(&reference),
         certain: false,
     });
     found
+}
+
+fn fields(fields: &[(&str, Option<&str>)]) -> Rule {
+    let owned = |(name, default): &(&str, Option<&str>)| ((*name).to_owned(), default.map(str::to_owned));
+    Rule::Fields(fields.iter().map(owned).collect())
 }
 
 /// Gives the name of the map key at a place, counted from the end and without list elements.
@@ -110,7 +119,7 @@ pub(super) fn key(item: &Node, rule: &Rule) -> Option<String> {
                 let value = match item.get(field).map(|node| &node.kind) {
                     Some(Kind::Scalar { text, .. }) => text.clone(),
                     Some(_) => return None,
-                    None => (*default)?.to_owned(),
+                    None => default.clone()?,
                 };
                 parts.push(format!("{field}={value}"));
             }

@@ -8,6 +8,7 @@
 mod bytes;
 mod comments;
 mod compose;
+mod definitions;
 pub(crate) mod dom;
 mod files;
 mod keys;
@@ -19,6 +20,7 @@ mod walk;
 
 use refit_manifest::{Decision, Tree};
 
+use definitions::ListTable;
 use objects::Side;
 
 /// One merge to check.
@@ -34,6 +36,8 @@ pub struct Case<'c> {
     pub result: &'c Tree,
     /// What the merge says it decided.
     pub decisions: &'c [Decision],
+    /// CustomResourceDefinitions, as YAML, whose list keys hold beside those in theirs.
+    pub definitions: &'c str,
 }
 
 /// Lists everything in a merge that breaks the definition.
@@ -47,6 +51,7 @@ pub fn check(case: &Case<'_>) -> Vec<String> {
         ours,
         theirs,
         result,
+        keys: ListTable::read(theirs, case.definitions),
     };
     violations.extend(walk::check(case, &sides));
     violations.extend(bytes::check(case, &sides));
@@ -60,4 +65,5 @@ struct Sides<'s> {
     ours: &'s Side,
     theirs: &'s Side,
     result: &'s Side,
+    keys: ListTable,
 }

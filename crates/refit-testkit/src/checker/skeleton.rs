@@ -139,6 +139,11 @@ fn equal(left: &Line, right: &Line, known: &Known) -> bool {
             return true;
         }
     }
+    // The comma after the last item stands on a line whose neighbour was cut on one side only.
+    let comma = |line: &Line| line.text.trim_end_matches(['\r', ',']).to_owned();
+    if (left.near || right.near) && comma(left) == comma(right) {
+        return true;
+    }
     if (left.near || left.cut) && (right.near || right.cut) && dashless(&left.text) == dashless(&right.text) {
         return true;
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use refit_manifest::{Answer, Decision, Outcome, Path, Rule as MergeRule};
 
 use super::compose;
+use super::definitions::ListTable;
 use super::dom::{Kind, Node};
 use super::keys::{self, Rule};
 use super::objects::Name;
@@ -68,6 +69,7 @@ pub(super) fn check(case: &Case<'_>, sides: &Sides<'_>) -> Vec<String> {
         };
         let mut walk = Walk {
             name,
+            keys: &sides.keys,
             decisions,
             violations: &mut violations,
         };
@@ -87,6 +89,7 @@ pub(super) fn decisions_of<'d>(all: &'d [Decision], name: &Name, path: Option<&P
 
 struct Walk<'w> {
     name: &'w Name,
+    keys: &'w ListTable,
     decisions: Vec<&'w Decision>,
     violations: &'w mut Vec<String>,
 }
@@ -150,7 +153,7 @@ impl Walk<'_> {
             if ours.is_list() && theirs.is_list() && base.is_none_or(Node::is_list) {
                 let versions: Vec<&Node> = [base, Some(ours), Some(theirs)].into_iter().flatten().collect();
                 let exact = self.decision_at(steps).is_some();
-                match keys::rule(steps, &versions) {
+                match keys::rule(self.keys.rule(self.name, steps), steps, &versions) {
                     Some(keyed) if keyed.certain || !exact => return self.lists(steps, quad, &keyed.rule),
                     _ => {}
                 }
@@ -184,7 +187,10 @@ impl Walk<'_> {
     }
 
     fn lists(&mut self, steps: &mut Vec<Step>, quad: Quad<'_>, rule: &Rule) {
-        if *rule == Rule::Flag && self.covering(steps, Outcome::Noted).is_none() {
+        let told = |decision: &&Decision| {
+            decision.outcome >= Outcome::Noted && reach(&decision.field, steps) != Reach::Elsewhere
+        };
+        if *rule == Rule::Flag && !self.decisions.iter().copied().any(|decision| told(&decision)) {
             self.report(steps, "arguments changed on both sides without a decision", quad);
         }
         let sides = [quad.ours, quad.theirs, quad.base, quad.result].map(view);
@@ -295,8 +301,6 @@ impl Walk<'_> {
         let depth = |decision: &Decision| match reach(&decision.field, steps) {
             Reach::Covers(depth) if depth == steps.len() => Some(depth),
             Reach::Covers(0) if decision.outcome == Outcome::Blocked => Some(0),
-            // For arguments a decision on one flag speaks for the list.
-            Reach::Inside if matches!(decision.rule, MergeRule::FlagName) => Some(steps.len()),
             _ => None,
         };
         self.decisions
