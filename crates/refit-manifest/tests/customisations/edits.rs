@@ -335,15 +335,10 @@ fn arguments(pristine: &Pristine<'_>) -> Option<String> {
 }
 
 fn labels(pristine: &Pristine<'_>) -> Option<String> {
-    lines(pristine, |line| {
-        (line == "    app.kubernetes.io/instance: flux-system\n")
-            .then(|| format!("    acme.example/owner: platform\n{line}"))
-    })
-    .map(|text| {
-        text.replace(
-            "      annotations:\n",
-            "      annotations:\n        sidecar.example/inject: \"false\"\n",
-        )
+    lines(pristine, |line| match line {
+        "    app.kubernetes.io/instance: flux-system\n" => Some(format!("    acme.example/owner: platform\n{line}")),
+        "      annotations:\n" => Some(format!("{line}        sidecar.example/inject: \"false\"\n")),
+        _ => None,
     })
 }
 

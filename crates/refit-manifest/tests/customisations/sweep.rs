@@ -99,9 +99,11 @@ impl Upgrade<'_> {
             .collect();
         wrong.extend(checked.violations);
         if !wrong.is_empty() {
+            let shown: Vec<&str> = wrong.iter().take(3).map(String::as_str).collect();
+            let shown = shown.join("\n  ");
             found
                 .wrong
-                .push(format!("{}: {} things\n  {}", self.name(), wrong.len(), wrong[0]));
+                .push(format!("{}: {} things\n  {shown}", self.name(), wrong.len()));
         }
     }
 

@@ -367,6 +367,18 @@ impl Changes<'_> {
                 self.path
             ));
         }
+        let common = |keys: &[String], other: &[String]| {
+            keys.iter()
+                .filter(|key| other.contains(key))
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        if common(&ours, &result) != common(&result, &ours)
+            && let (Some(o), Some(r)) = (trio.ours, trio.result)
+        {
+            // Theirs put the elements into another order: the list as a whole is new.
+            return self.replace(object, steps, (o, r), Cutting::Value);
+        }
         let new = result.iter().filter(|key| !ours.contains(key));
         for key in ours.iter().chain(new) {
             steps.push(Step::Element(element_names(

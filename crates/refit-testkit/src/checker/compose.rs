@@ -91,7 +91,14 @@ fn lines(base: &str, ours: &str, theirs: &str, result: &str) -> bool {
     let ended = end(result) == end(ours) || end(result) == end(theirs);
     let split = |text: &'_ str| text.lines().map(str::to_owned).collect::<Vec<_>>();
     let is_text = ours.trim_end().contains('\n') && theirs.trim_end().contains('\n');
-    let [base, ours, theirs, result] = [base, ours, theirs, result].map(split);
+    // Blank lines stand everywhere, so that counting them says nothing.
+    let written = |text| {
+        split(text)
+            .into_iter()
+            .filter(|line| !line.trim().is_empty())
+            .collect::<Vec<_>>()
+    };
+    let [base, ours, theirs, result] = [base, ours, theirs, result].map(written);
     let ordered = in_order(&ours, &result) && in_order(&theirs, &result);
     is_text && ended && ordered && sequence(&base, &ours, &theirs, &result)
 }

@@ -144,6 +144,29 @@ impl Walk<'_> {
         })
     }
 
+    /// Looks for the difference further inside, so that it is named exactly, and so that the order of a list whose
+    /// elements have keys may be that of ours. Tells whether it could.
+    fn inside(&mut self, steps: &mut Vec<Step>, quad: Quad<'_>) -> bool {
+        let (Some(theirs), Some(result)) = (view(quad.theirs), view(quad.result)) else {
+            return false;
+        };
+        let (ours, base) = (view(quad.ours), view(quad.base));
+        let all: Vec<&Node> = [base, ours, Some(theirs), Some(result)].into_iter().flatten().collect();
+        if all.iter().all(|node| node.is_map()) {
+            self.maps(steps, quad);
+            return true;
+        }
+        let keyed = match all.iter().all(|node| node.is_list()) {
+            true => keys::rule(self.keys.rule(self.name, steps), steps, &all),
+            false => None,
+        };
+        match keyed {
+            Some(keyed) if keyed.certain => self.elements(steps, quad, &keyed.rule),
+            _ => return false,
+        }
+        true
+    }
+
     fn two_sided(&mut self, steps: &mut Vec<Step>, quad: Quad<'_>) {
         if let (Some(ours), Some(theirs)) = (view(quad.ours), view(quad.theirs)) {
             let base = view(quad.base);
@@ -193,6 +216,10 @@ impl Walk<'_> {
         if *rule == Rule::Flag && !self.decisions.iter().copied().any(|decision| told(&decision)) {
             self.report(steps, "arguments changed on both sides without a decision", quad);
         }
+        self.elements(steps, quad, rule);
+    }
+
+    fn elements(&mut self, steps: &mut Vec<Step>, quad: Quad<'_>, rule: &Rule) {
         let sides = [quad.ours, quad.theirs, quad.base, quad.result].map(view);
         let mut order: Vec<String> = Vec::new();
         for side in sides.iter().flatten() {
@@ -212,14 +239,13 @@ impl Walk<'_> {
         if made.iter().collect::<BTreeSet<_>>().len() != made.len() {
             self.report(steps, "an element stands twice in the result", quad);
         }
-        let mine: Vec<String> = sides[0]
-            .iter()
-            .flat_map(|l| l.items())
-            .filter_map(|item| keys::key(item, rule))
-            .collect();
+        let mine = keys_of(sides[0], rule);
         let kept = mine.iter().filter(|key| made.contains(key));
-        if !kept.eq(made.iter().filter(|key| mine.contains(key))) {
-            self.report(steps, "the order of the user's elements changed", quad);
+        let other: Vec<String> = keys_of(sides[1], rule);
+        let theirs = other.iter().filter(|key| made.contains(key));
+        let as_theirs = theirs.eq(made.iter().filter(|key| other.contains(key)));
+        if !kept.eq(made.iter().filter(|key| mine.contains(key))) && !as_theirs {
+            self.report(steps, "the order of the elements is neither ours nor theirs", quad);
         }
         for key in order {
             let inner = quad.map(|node| position(Some(node), &key, rule).map(|(_, item)| item));
@@ -374,6 +400,11 @@ pub(super) fn entry<'n>(map: &'n Node, key: &str, count: usize) -> Option<&'n No
         .filter(|(k, _)| k.text().unwrap_or("?") == key)
         .nth(count)
         .map(|(_, value)| value)
+}
+
+fn keys_of(list: Option<&Node>, rule: &Rule) -> Vec<String> {
+    let items = list.map(Node::items).unwrap_or_default();
+    items.iter().filter_map(|item| keys::key(item, rule)).collect()
 }
 
 /// Gives the element of a list that has a key, and its index.
