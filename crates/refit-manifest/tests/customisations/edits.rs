@@ -65,7 +65,7 @@ pub(crate) const EDITS: [Edit; 24] = [
     },
     Edit {
         name: "13 no network policies",
-        apply: |p| without(p, |document| is_policy(document)),
+        apply: |p| without(p, is_policy),
     },
     Edit {
         name: "13 one network policy deleted",

@@ -112,7 +112,7 @@ impl Walk<'_> {
         let [base, ours, theirs, result] =
             [quad.base, quad.ours, quad.theirs, quad.result].map(|node| node.map(|node| node.hash));
         if ours == base {
-            if result != theirs && !self.stays(steps, quad) {
+            if result != theirs && !self.stays(steps, quad) && !self.inside(steps, quad) {
                 self.report(
                     steps,
                     "only the new version changed this, the result must be theirs",
