@@ -176,6 +176,28 @@ impl<'a> BuiltIn<'a> {
         self.repository.fast_forward(&base, head)
     }
 
+    /// Names the commits that people added to the branch of a request.
+    fn would_lose(&self, request: &ChangeRequest, noted: &CommitId) -> PortError {
+        let added = self
+            .repository
+            .commits_between(noted, &request.head)
+            .unwrap_or_default();
+        let named = added.iter().take(5).map(|commit| {
+            let short = commit.id.0.get(..10).unwrap_or(&commit.id.0);
+            format!("`{short}` {} ({})", commit.subject, commit.author)
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        let (number, branch) = (request.number, &request.branch);
+        PortError::new(
+            PortErrorKind::Moved,
+            format!("request {number} cannot be closed: people added commits to branch `{branch}`: {named}"),
+        )
+        .hint(format!(
+            "keep them under another name with `git branch NAME {}`, then remove `{branch}` yourself",
+            request.head
+        ))
+    }
+
     /// Removes the branch of a request that is done, if it is still where it was and no other request has it by now;
     /// safe to repeat.
     fn remove_branch(&self, note: &Note, head: &CommitId) -> Result<(), PortError> {
@@ -258,14 +280,7 @@ impl Forge for BuiltIn<'_> {
             return Err(done(&request));
         }
         if is_open(request.state) && request.head != noted {
-            let message = format!(
-                "branch `{}` has commits that people added to request {number}",
-                request.branch
-            );
-            return Err(PortError::new(PortErrorKind::Moved, message).hint(format!(
-                "keep them under another name and remove the branch `{}` yourself",
-                request.branch
-            )));
+            return Err(self.would_lose(&request, &noted));
         }
         let note = Note {
             state: Noted::Closed,

@@ -39,6 +39,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
         commit: base.commit.to_string(),
         ..Snapshot::default()
     };
+    let mut read = Vec::new();
     for item in &listed {
         let executable = item.kind == ListedKind::Executable;
         let seen = Seen {
@@ -49,11 +50,14 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
         snapshot.paths.insert(item.path.clone(), seen);
         let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);
         if is_file && wanted(&item.path, item.size) {
-            let bytes = ports.repository.read(&item.blob)?;
-            snapshot
-                .tree
-                .insert(item.path.clone(), Entry::File { bytes, executable });
+            read.push((item, executable));
         }
+    }
+    let blobs: Vec<_> = read.iter().map(|(item, _)| item.blob.clone()).collect();
+    for ((item, executable), bytes) in read.into_iter().zip(ports.repository.read_all(&blobs)?) {
+        snapshot
+            .tree
+            .insert(item.path.clone(), Entry::File { bytes, executable });
     }
     let inventory = inventory::take(&snapshot, ports.catalog);
     let mut versions: Vec<Version> = ports

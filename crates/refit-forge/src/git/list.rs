@@ -49,15 +49,19 @@ impl Git {
 
     /// Gives the attributes file of the user.
     fn users_attributes(&self) -> Option<PathBuf> {
-        let home = || std::env::var_os("HOME").map(PathBuf::from);
+        let place = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let home = || place("HOME");
         if let Some(file) = self.config.get("core.attributesfile") {
             return match file.strip_prefix("~/") {
                 Some(rest) => Some(home()?.join(rest)),
                 None => Some(PathBuf::from(file)),
             };
         }
-        let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-        let config = config.or_else(|| Some(home()?.join(".config")))?;
+        let config = place("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))?;
         Some(config.join("git/attributes"))
     }
 

@@ -143,16 +143,34 @@ impl Git {
         }
     }
 
+    /// Finds the object of a reference, or of an id, by its exact name.
+    pub(super) fn named(&self, reference: &str, suffix: &str) -> Result<Option<Object>, PortError> {
+        // Git takes `<anything>-g<hexadecimal>` for the commit of that number when there is no such reference.
+        let tail = reference.rsplit_once("-g").map_or("", |(_, tail)| tail);
+        if !tail.is_empty() && tail.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let what = format!("could not look for `{reference}` in {}", self.location);
+            let listed = self
+                .program
+                .ask(&what, &["for-each-ref", "--format=%(refname)", reference])?;
+            if !listed
+                .split(|byte| *byte == b'\n')
+                .any(|name| name == reference.as_bytes())
+            {
+                return Ok(None);
+            }
+        }
+        self.object(&format!("{reference}{suffix}"))
+    }
+
     /// Gives the commit that a reference names.
     pub(super) fn commit_at(&self, reference: &str) -> Result<Option<CommitId>, PortError> {
-        let object = self.object(&format!("{reference}^{{commit}}"))?;
+        let object = self.named(reference, "^{commit}")?;
         Ok(object.map(|object| CommitId(object.id.into())))
     }
 
     /// Gives the blob that a reference names.
     pub(super) fn note_at(&self, reference: &str) -> Result<Option<Object>, PortError> {
-        let object = self.object(reference)?;
-        match object {
+        match self.named(reference, "")? {
             Some(object) if object.kind != "blob" => Err(PortError::new(
                 PortErrorKind::Corrupt,
                 format!("`{reference}` in {} is a {}, not a note", self.location, object.kind),

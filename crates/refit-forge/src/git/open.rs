@@ -14,7 +14,7 @@ use super::complaint::{failure, without_credentials};
 use super::config::Config;
 use super::names::is_url;
 use super::program::{self, Program};
-use super::{Git, Protocols, Settings};
+use super::{Git, Prompt, Protocols, Settings};
 
 impl Git {
     /// Opens the repository of a path (a worktree, a directory in it, a bare repository), or of a URL through a bare
@@ -62,8 +62,12 @@ fn open_path(path: &Path, settings: &Settings) -> Result<Git, PortError> {
     let program = Program::new(settings);
     let (root, git_dir, bare) = discover(&program, &path)?;
     let common = common_directory(&git_dir);
-    let program = program.at(root.clone(), git_dir);
+    let mut program = program.at(root.clone(), git_dir);
     let config = Config::read(&program)?;
+    let own_ssh = config.get("core.sshcommand").or(config.get("ssh.variant"));
+    if settings.prompt == Prompt::Never && own_ssh.is_none() {
+        program.never_ask_by_ssh();
+    }
     let mut git = Git {
         program,
         common,

@@ -99,6 +99,18 @@ impl Program {
         self
     }
 
+    /// Keeps SSH from asking a person, where nobody chose another way to start it.
+    pub(super) fn never_ask_by_ssh(&mut self) {
+        let given = |name: &str| {
+            let settings = self.environment.iter();
+            std::env::var_os(name).is_some() || settings.into_iter().any(|(set, _)| set == name)
+        };
+        if !given("GIT_SSH_COMMAND") && !given("GIT_SSH") {
+            let command = ("GIT_SSH_COMMAND".into(), "ssh -o BatchMode=yes".into());
+            self.environment.push(command);
+        }
+    }
+
     /// Begins a command in the repository.
     pub(super) fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
         let mut command = self.bare_command();
@@ -188,4 +200,68 @@ pub(super) fn start(command: &mut Command) -> Result<Child, PortError> {
         };
         lost.hint(remedy).because(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(settings: &Settings) -> Vec<String> {
+        let program = Program::new(settings);
+        let command = program.command(&["version"]);
+        let shown = command.get_envs().map(|(name, value)| {
+            let value = value.map_or("unset".into(), OsStr::to_string_lossy);
+            format!("{}={value}", name.to_string_lossy())
+        });
+        shown.collect()
+    }
+
+    fn has(variables: &[String], wanted: &str) -> bool {
+        variables.iter().any(|variable| variable == wanted)
+    }
+
+    #[test]
+    fn git_asks_for_credentials_only_where_that_is_allowed() {
+        let never = variables(&Settings::default());
+        assert!(has(&never, "GIT_TERMINAL_PROMPT=0"), "{never:?}");
+        let allowed = Settings {
+            prompt: Prompt::Allowed,
+            ..Settings::default()
+        };
+        let allowed = variables(&allowed);
+        assert!(!has(&allowed, "GIT_TERMINAL_PROMPT=0"), "{allowed:?}");
+    }
+
+    #[test]
+    fn nobody_is_asked_by_ssh_unless_the_user_chose_the_command() {
+        let mut program = Program::new(&Settings::default());
+        if std::env::var_os("GIT_SSH_COMMAND").is_none() && std::env::var_os("GIT_SSH").is_none() {
+            program.never_ask_by_ssh();
+            let set = ("GIT_SSH_COMMAND".into(), "ssh -o BatchMode=yes".into());
+            assert!(program.environment.contains(&set));
+        }
+        let chosen = Settings {
+            environment: vec![("GIT_SSH_COMMAND".into(), "mine".into())],
+            ..Settings::default()
+        };
+        let mut program = Program::new(&chosen);
+        program.never_ask_by_ssh();
+        let last = program.environment.iter().rfind(|(name, _)| name == "GIT_SSH_COMMAND");
+        assert_eq!(last, Some(&("GIT_SSH_COMMAND".into(), "mine".into())));
+    }
+
+    #[test]
+    fn local_paths_are_a_protocol_of_their_own() {
+        if std::env::var_os("GIT_ALLOW_PROTOCOL").is_some() {
+            return;
+        }
+        let network = Settings {
+            protocols: Protocols::NetworkOnly,
+            ..Settings::default()
+        };
+        assert!(has(&variables(&network), "GIT_ALLOW_PROTOCOL=https:ssh"));
+        let local = variables(&Settings::default());
+        assert!(has(&local, "GIT_ALLOW_PROTOCOL=https:ssh:file"));
+        assert!(has(&local, "GIT_DIR=unset") && has(&local, "GIT_INDEX_FILE=unset"));
+    }
 }

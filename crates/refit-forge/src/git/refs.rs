@@ -82,7 +82,7 @@ impl Git {
 
     /// Gives the id of the object that a reference names.
     pub(super) fn id_at(&self, reference: &str) -> Result<Option<String>, PortError> {
-        Ok(self.object(reference)?.map(|object| object.id))
+        Ok(self.named(reference, "")?.map(|object| object.id))
     }
 
     /// Writes or removes a note, if it has the expected content.
@@ -92,7 +92,13 @@ impl Git {
         let current = self.note_at(&published.tracking)?;
         let content = current.as_ref().map(|blob| blob.bytes.as_slice());
         if content == new {
-            return Ok(());
+            let id = current.map(|blob| blob.id);
+            // A remote may have moved on since it was fetched; the push tells.
+            return if self.remote.is_some() {
+                self.swap(&published, id.clone(), id)
+            } else {
+                Ok(())
+            };
         }
         if content != expected {
             return Err(moved(&published.what, "has another content than expected"));

@@ -80,6 +80,18 @@ fn names_of_branches_are_never_options() {
 }
 
 #[test]
+fn a_name_that_ends_like_a_commit_is_not_taken_for_one() {
+    let repository = small();
+    let git = open(&repository);
+    let commit = git.base(None).unwrap().commit;
+    let name = format!("refit/1/1-g{}", &commit.0[..10]);
+    assert_eq!(git.branch(&name).unwrap(), None);
+    assert_eq!(git.note(&name).unwrap(), None);
+    git.publish(&name, Some(&commit), None).unwrap();
+    assert_eq!(git.branch(&name).unwrap(), Some(commit));
+}
+
+#[test]
 fn a_shallow_clone_says_that_its_history_is_cut() {
     let repository = small();
     repository.commit(&tree(&[("a.yaml", "a: 2\n")]), "Two");
