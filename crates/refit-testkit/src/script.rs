@@ -6,7 +6,7 @@
 //! expected output of both streams; `? N` after it states an exit code other than 0. An output line that could be
 //! taken for one of these is written with a backslash before it; output without a final newline ends in `\-`. All
 //! commands of a script share one fresh folder, the working directory, variables and functions; `$SETUP` is the folder `setup` beside the
-//! scripts, for files that several scripts source. The folder shows as `$WORK`. `UPDATE_SCRIPTS=1` writes what was
+//! scripts, for files that several scripts source. The folder shows as `$WORK`, a commit id as `<commit>`. `UPDATE_SCRIPTS=1` writes what was
 //! printed into the scripts; `SCRIPT=name` runs only scripts whose name contains `name`.
 
 use std::fmt::Write as _;
@@ -186,8 +186,25 @@ impl Runner {
         for (name, value) in &self.variables {
             text = text.replace(value, &format!("${name}"));
         }
-        text
+        without_commits(&text)
     }
+}
+
+/// Shows each commit id as `<commit>`, so that a change of what commits hold does not change every script.
+fn without_commits(text: &str) -> String {
+    let mut shown = String::new();
+    let mut word = String::new();
+    for letter in text.chars().chain(['\n']) {
+        if letter.is_ascii_hexdigit() {
+            word.push(letter);
+            continue;
+        }
+        shown.push_str(if word.len() == 40 { "<commit>" } else { &word });
+        shown.push(letter);
+        word.clear();
+    }
+    shown.pop();
+    shown
 }
 
 /// Tells when a script is longer than anybody wants to read.
@@ -339,6 +356,15 @@ mod tests {
         let (blocks, rest) = read(text);
         assert_eq!(blocks[0].command, "cat <<X\n$ a\n\nX");
         assert_eq!(write(&blocks, &rest).trim_end(), text.trim_end());
+    }
+
+    #[test]
+    fn commit_ids_and_nothing_else_are_masked() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(
+            without_commits(&format!("{id} x\nsha256:{id}{id}")),
+            format!("<commit> x\nsha256:{id}{id}")
+        );
     }
 
     #[test]

@@ -68,7 +68,8 @@ impl Failure {
     pub(crate) fn text(&self) -> String {
         let mut text = format!("error: {}\n", self.message);
         for cause in &self.causes {
-            let _ = writeln!(text, "  cause: {}", cause.trim_end().replace('\n', "\n    "));
+            let lines: Vec<&str> = cause.lines().filter(|line| !line.trim().is_empty()).collect();
+            let _ = writeln!(text, "  cause: {}", lines.join("\n    "));
         }
         for hint in &self.hints {
             let _ = writeln!(text, "hint: {hint}");

@@ -20,6 +20,10 @@ pub(crate) fn state(decisions: &[Decision]) -> State {
 pub(crate) fn text(decisions: &[Decision], remedy: Remedy) -> String {
     let mut text = String::new();
     for decision in decisions.iter().filter(|decision| decision.outcome != Outcome::Clean) {
+        if let Some(given) = &decision.answer {
+            line!(&mut text, "answered: {}: {}", place(decision), answer(given));
+            continue;
+        }
         let message = remedy.reword(decision).replace('\n', "\n  ");
         line!(&mut text, "{}: {message}", decision.outcome.word());
     }
@@ -50,6 +54,14 @@ impl Remedy {
         }
         worded + text
     }
+}
+
+/// Names file, object and field.
+fn place(decision: &Decision) -> String {
+    let object = decision.object.as_ref().map(ToString::to_string).unwrap_or_default();
+    let parts = [decision.path.to_string(), object, decision.field.clone()];
+    let named: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    named.join(": ")
 }
 
 /// Counts the decisions by outcome.

@@ -22,6 +22,16 @@ pub(crate) fn head<B>(report: &Report<B>) -> String {
     format!("{}: {}\n", report.state.words(), report.message)
 }
 
+/// Starts a text whose findings follow: a sentence that only repeats one of them is left to it.
+pub(crate) fn head_of_findings<B>(report: &Report<B>, findings: &[Finding]) -> String {
+    let repeated = |finding: &Finding| finding.blocks() && report.message.ends_with(&finding.message);
+    if findings.iter().any(repeated) {
+        format!("{}: 1 finding is in the way\n", report.state.words())
+    } else {
+        head(report)
+    }
+}
+
 /// Appends findings, the gravest first, each with its remedy.
 pub(crate) fn findings(text: &mut String, findings: &[Finding], indent: &str) {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
@@ -46,11 +56,15 @@ fn about(finding: &Finding, indent: &str) -> String {
     }
 }
 
-/// Appends what the user can do next.
+/// Appends what the user can do next, without what the text says already.
 pub(crate) fn next(text: &mut String, next: &[Next], indent: &str) {
     for one in next {
+        let said = text.contains(&one.text);
         match &one.command {
+            Some(command) if text.contains(&format!("next: `{command}`")) => {}
+            Some(command) if said => line!(text, "{indent}next: `{command}`"),
             Some(command) => line!(text, "{indent}next: `{command}`: {}", one.text),
+            None if said => {}
             None => line!(text, "{indent}next: {}", one.text),
         }
     }
@@ -66,7 +80,7 @@ pub(crate) fn request(request: &RequestLine) -> String {
 /// Renders a word with its values, the word padded so that values stand below each other.
 pub(crate) fn entry(text: &mut String, word: &str, value: &str) {
     if !value.is_empty() {
-        line!(text, "  {word:<12}{value}");
+        line!(text, "  {word:<14}{value}");
     }
 }
 

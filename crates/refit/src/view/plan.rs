@@ -9,8 +9,8 @@ use crate::view::lines::{self, entry, line};
 
 /// Renders `refit plan`.
 pub(crate) fn plan(report: &Report<Plan>) -> String {
-    let mut text = lines::head(report);
     let plan = &report.body;
+    let mut text = lines::head_of_findings(report, &plan.findings);
     for choice in &plan.choices {
         line!(&mut text, "  {choice}");
     }
@@ -47,8 +47,8 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
 
 /// Renders `refit check`.
 pub(crate) fn check(report: &Report<Check>) -> String {
-    let mut text = lines::head(report);
     let check = &report.body;
+    let mut text = lines::head_of_findings(report, &check.findings);
     entry(&mut text, "cluster", check.cluster.as_deref().unwrap_or_default());
     if let (Some(from), Some(to)) = (&check.from, &check.to) {
         entry(&mut text, "checked", &format!("{from} -> {to}"));
@@ -60,8 +60,8 @@ pub(crate) fn check(report: &Report<Check>) -> String {
 
 /// Renders `refit upgrade` and `refit resume`.
 pub(crate) fn upgrade(report: &Report<Upgrade>) -> String {
-    let mut text = lines::head(report);
     let upgrade = &report.body;
+    let mut text = lines::head_of_findings(report, &upgrade.findings);
     entry(&mut text, "cluster", &upgrade.cluster);
     if !upgrade.to.is_empty() {
         entry(&mut text, "version", &format!("{} -> {}", upgrade.from, upgrade.to));

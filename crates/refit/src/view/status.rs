@@ -8,7 +8,7 @@ use crate::view::lines::{self, entry, line};
 
 /// Renders `refit status`.
 pub(crate) fn status(report: &Report<Status>) -> String {
-    let mut text = lines::head(report);
+    let mut text = lines::head_of_findings(report, &report.body.findings);
     line!(
         &mut text,
         "repository {}, branch {}",
