@@ -94,6 +94,9 @@ fn scan(text: &str) -> Option<Definition> {
     scan.finish()
 }
 
+/// More blanks than usual indentation has.
+const BLANKS: &str = "                ";
+
 #[derive(Default)]
 struct Scan {
     section: Section,
@@ -126,6 +129,9 @@ enum List {
 
 impl Scan {
     fn take(&mut self, line: &str) -> Option<()> {
+        if self.is_inside_schema(line) {
+            return Some(());
+        }
         let content = line.trim_start_matches(' ');
         if content.is_empty() || content.starts_with('#') {
             return Some(());
@@ -140,6 +146,12 @@ impl Scan {
             Section::Other => {}
         }
         Some(())
+    }
+
+    /// Tells whether a line stands deeper than the fields of a version, as nearly all lines do.
+    fn is_inside_schema(&self, line: &str) -> bool {
+        let List::Inside(_, keys) = self.list else { return false };
+        BLANKS.get(..=keys).is_some_and(|blanks| line.starts_with(blanks))
     }
 
     fn open(&mut self, content: &str) -> Option<()> {

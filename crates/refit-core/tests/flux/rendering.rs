@@ -111,7 +111,7 @@ fn variants(options: &Options, depth: Depth) -> Vec<Options> {
     };
     match depth {
         Depth::Each => each.into_iter().chain([together, smaller]).collect(),
-        Depth::Together => vec![together, smaller],
+        Depth::Together => vec![together],
     }
 }
 
