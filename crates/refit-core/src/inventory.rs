@@ -129,6 +129,11 @@ fn candidates(snapshot: &Snapshot, catalog: &Catalog) -> (BTreeMap<Path, Candida
                 Recognised::Placeholder if usual => {
                     candidates.insert(path.clone(), Candidate::Placeholder);
                 }
+                Recognised::Other if names_platform(bytes, catalog) => {
+                    // A manifest whose controllers cannot be read is not recognised; it must not be overlooked.
+                    let broken = problems::unparsed(path, &Arc::new(stream)).into_iter().next();
+                    candidates.extend(broken.map(|finding| (path.clone(), Candidate::Broken(finding))));
+                }
                 Recognised::Placeholder | Recognised::Other => {}
             },
             Ok(_) => {}
@@ -149,6 +154,12 @@ fn candidates(snapshot: &Snapshot, catalog: &Catalog) -> (BTreeMap<Path, Candida
 fn looks_generated(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     text.contains("openAPIV3Schema") && text.contains("Deployment")
+}
+
+/// Tells whether a file names a definition of the platform.
+fn names_platform(bytes: &[u8], catalog: &Catalog) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    looks_generated(bytes) && catalog.resources().iter().any(|resource| text.contains(&resource.crd))
 }
 
 fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapshot, catalog: &Catalog) -> Cluster {

@@ -41,9 +41,6 @@ pub(crate) fn show(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Requ
 /// Merges a request, after computing it anew where the target branch moved.
 pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Report<Request>, Error> {
     let mut request = meant(ports, number)?;
-    if request.state == RequestState::Merged {
-        return Ok(done(&request));
-    }
     for _ in 0..TRIES {
         if observe::is_open(&request) {
             match refreshed(ports, ask, &request)? {

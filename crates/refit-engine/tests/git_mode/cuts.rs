@@ -1,0 +1,93 @@
+//! A run that is killed at any effect leaves nothing half-written, and the next run goes on to the same end.
+
+use refit_engine::ports::{Forge, Repository};
+use refit_engine::{Error, Others, Ports};
+use refit_manifest::{Answer, DecisionId};
+
+use crate::world::{Cut, GENERATED, When, World, ask};
+
+type Step = fn(&Ports<'_>) -> Result<(), Error>;
+
+/// An upgrade with a decision of the class image, from the first command to the merge.
+const STEPS: [Step; 3] = [
+    |ports| {
+        let prepared = refit_engine::plan(ports, &ask("flux@v7.2.0"))?;
+        refit_engine::carry_out(ports, &prepared, Others::Stop).map(drop)
+    },
+    |ports| {
+        let listed = refit_engine::resolve(ports, &ask(""), None)?;
+        let Some(open) = listed.body.decisions.iter().find(|decision| decision.open) else {
+            return Ok(());
+        };
+        refit_engine::resolve(ports, &ask(""), Some((DecisionId(open.id.clone()), Answer::Theirs))).map(drop)
+    },
+    |ports| {
+        // Where the kill came in the second step, the request may not be open yet; its own way on is to resume.
+        refit_engine::resume(ports, &ask(""), refit_engine::Commits::Stop)?;
+        let open = ports.forge.list()?;
+        let number = open.first().map(|request| request.number);
+        refit_engine::request_merge(ports, &ask(""), number).map(drop)
+    },
+];
+
+fn world() -> World {
+    World::new(|text| {
+        text.replace(
+            "image: ghcr.io/fluxcd/source-controller:v7.1.0",
+            "image: example.org/own:latest",
+        )
+    })
+}
+
+/// Runs the story and gives how often it was cut.
+fn play(world: &World, effect: usize, when: When) -> usize {
+    let mut cuts = 0;
+    let cut = Cut {
+        repository: &world.repository,
+        forge: &world.forge,
+        left: effect.into(),
+        when,
+    };
+    for step in STEPS {
+        let first = world.run_through(&cut, &cut, &world.releases, step);
+        if cuts == 0 && first.is_err() {
+            assert!(first.unwrap_err().to_string().contains("killed"));
+            assert_whole(world);
+            cuts += 1;
+            cut.left.set(usize::MAX);
+            world.run_through(&cut, &cut, &world.releases, step).unwrap();
+        }
+    }
+    cuts
+}
+
+/// No branch is half-written: what stands on a branch of an upgrade has both files.
+fn assert_whole(world: &World) {
+    for request in world.forge.list().unwrap() {
+        if let Some(text) = world.text(&request.branch, GENERATED) {
+            assert!(text.contains("v7.2.0"));
+            assert!(world.text(&request.branch, ".refit/production.json").is_some());
+        }
+    }
+    assert!(world.repository.branch("main").unwrap().is_some());
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_effect_ends_like_one_that_is_not() {
+    let whole = world();
+    assert_eq!(play(&whole, usize::MAX, When::Before), 0);
+    let end = whole.picture();
+    assert!(end.contains("state: Merged"), "{end}");
+    for when in [When::Before, When::After] {
+        let mut effect = 0;
+        loop {
+            let world = world();
+            if play(&world, effect, when) == 0 {
+                break;
+            }
+            assert_eq!(world.picture(), end, "killed {when:?} effect {effect}");
+            effect += 1;
+        }
+        assert!(effect >= 6, "only {effect} effects were cut");
+    }
+}

@@ -1,0 +1,288 @@
+//! Upgrades from the first command to the last.
+
+use refit_core::report::State;
+use refit_engine::ports::Repository;
+use refit_engine::{Ask, Commits, Others};
+use refit_manifest::{Answer, DecisionId};
+
+use crate::world::{GENERATED, World, ask, told, upgrade, upgrade_asked};
+
+fn edited(text: String) -> String {
+    text.replace(
+        "        - --log-level=info\n",
+        "        - --log-level=info\n        - --concurrent=20 # ours\n",
+    )
+}
+
+fn pinned(text: String) -> String {
+    text.replace("ghcr.io/fluxcd/source-controller:v7.1.0", "example.org/own:latest")
+}
+
+fn scaled(text: String) -> String {
+    text.replace("replicas: 1", "replicas: 2")
+}
+
+fn merge(world: &World) -> String {
+    told(world.run(|ports| {
+        let report = refit_engine::request_merge(ports, &ask(""), None)?;
+        Ok((report.exit.code(), report.message))
+    }))
+}
+
+fn resolve(world: &World, answer: Answer) -> String {
+    told(world.run(|ports| {
+        let listed = refit_engine::resolve(ports, &ask(""), None)?;
+        let id = listed
+            .body
+            .decisions
+            .iter()
+            .find(|decision| decision.open)
+            .unwrap()
+            .id
+            .clone();
+        let report = refit_engine::resolve(ports, &ask(""), Some((DecisionId(id), answer)))?;
+        Ok((report.exit.code(), report.message))
+    }))
+}
+
+fn resume(world: &World, commits: Commits) -> String {
+    told(world.run(|ports| {
+        let report = refit_engine::resume(ports, &ask(""), commits)?;
+        Ok((report.exit.code(), report.message))
+    }))
+}
+
+fn status(world: &World) -> (State, String) {
+    let report = world.run(|ports| refit_engine::status(ports, &ask(""))).unwrap();
+    (report.state, report.message)
+}
+
+#[test]
+fn an_upgrade_keeps_the_users_edits_and_a_second_one_is_empty() {
+    let world = World::new(edited);
+    assert_eq!(
+        status(&world),
+        (
+            State::UpgradeAvailable,
+            "`production` runs v7.1.0, v7.2.0 is available".into()
+        )
+    );
+    let waits = "6 request 1 waits for review: Upgrade flux on production from v7.1.0 to v7.2.0";
+    assert_eq!(upgrade(&world, ""), waits);
+    let before = world.picture();
+    assert_eq!(upgrade(&world, ""), waits);
+    assert_eq!(world.picture(), before);
+    assert_eq!(status(&world).0, State::Waiting);
+
+    assert_eq!(
+        merge(&world),
+        "0 request 1 is merged: Upgrade flux on production from v7.1.0 to v7.2.0"
+    );
+    let text = world.text("main", GENERATED).unwrap();
+    assert!(text.contains("- --concurrent=20 # ours"), "{text}");
+    assert!(text.contains("ghcr.io/fluxcd/source-controller:v7.2.0"));
+    assert!(!text.contains("v7.1.0"), "{text}");
+    let (state, message) = status(&world);
+    assert_eq!(
+        (state, message.as_str()),
+        (
+            State::Done,
+            "`production` runs v7.2.0, the upgrade is done; v7.3.0 is available"
+        )
+    );
+    let before = world.picture();
+    assert_eq!(upgrade(&world, "flux@v7.2.0"), "0 v7.2.0 is installed already");
+    assert_eq!(world.picture(), before);
+}
+
+#[test]
+fn no_request_opens_before_an_image_decision_and_its_answer_opens_one() {
+    let world = World::new(pinned);
+    assert_eq!(
+        upgrade(&world, "flux@v7.2.0"),
+        "5 1 decision is needed before a request is opened"
+    );
+    assert_eq!(status(&world).0, State::DecisionNeeded);
+    assert_eq!(
+        resume(&world, Commits::Stop),
+        "5 1 decision is needed before a request is opened"
+    );
+    assert_eq!(
+        resolve(&world, Answer::Theirs),
+        "0 no decision is open; request 1 waits for review"
+    );
+    assert!(merge(&world).starts_with("0 "), "{}", merge(&world));
+    let text = world.text("main", GENERATED).unwrap();
+    assert!(
+        text.contains("image: ghcr.io/fluxcd/source-controller:v7.2.0"),
+        "{text}"
+    );
+    assert_eq!(world.repository.notes("decisions").unwrap(), Vec::<String>::new());
+    assert!(
+        world
+            .text("main", ".refit/production.json")
+            .unwrap()
+            .contains("\"answer\": \"theirs\"")
+    );
+}
+
+#[test]
+fn an_open_decision_of_another_class_opens_a_draft_that_cannot_be_merged_until_it_is_taken() {
+    let world = World::new(scaled);
+    assert_eq!(upgrade(&world, ""), "5 request 1 is a draft: 1 decision is needed");
+    assert_eq!(merge(&world), "5 request 1 cannot be merged yet: 1 decision is needed");
+    assert!(world.text(&world.branch(), GENERATED).unwrap().contains("replicas: 2"));
+    assert_eq!(
+        resolve(&world, Answer::Value("5".into())),
+        "0 no decision is open; request 1 waits for review"
+    );
+    assert!(world.text(&world.branch(), GENERATED).unwrap().contains("replicas: 5"));
+    assert!(merge(&world).starts_with("0 "));
+}
+
+#[test]
+fn commits_of_people_are_named_and_kept_or_discarded() {
+    let world = World::new(edited);
+    upgrade(&world, "");
+    let branch = world.branch();
+    world.commit(&branch, "notes.txt", "mine\n");
+    let stopped = "4 people added a commit to the branch of the request, which would be lost";
+    assert_eq!(upgrade(&world, ""), stopped);
+    assert_eq!(resume(&world, Commits::Stop), stopped);
+    assert_eq!(merge(&world), stopped);
+    assert!(resume(&world, Commits::Keep).starts_with("6 "));
+    assert!(resume(&world, Commits::Stop).starts_with("6 "));
+    assert!(merge(&world).starts_with("0 "));
+    assert_eq!(world.text("main", "notes.txt").as_deref(), Some("mine\n"));
+
+    let world = World::new(edited);
+    upgrade(&world, "");
+    world.commit(&branch, "notes.txt", "mine\n");
+    assert!(resume(&world, Commits::Discard).starts_with("6 "));
+    assert_eq!(world.text(&branch, "notes.txt"), None);
+}
+
+#[test]
+fn a_target_branch_that_moved_is_computed_anew_before_the_merge() {
+    let world = World::new(edited);
+    upgrade(&world, "");
+    let moved = world
+        .text("main", GENERATED)
+        .unwrap()
+        .replace("--concurrent=20", "--concurrent=40");
+    world.commit("main", GENERATED, &moved);
+    world.commit("main", "README.md", "changed\n");
+    assert!(merge(&world).starts_with("0 "));
+    let text = world.text("main", GENERATED).unwrap();
+    assert!(text.contains("--concurrent=40 # ours"), "{text}");
+    assert!(text.contains("source-controller:v7.2.0"));
+    assert_eq!(world.text("main", "README.md").as_deref(), Some("changed\n"));
+}
+
+#[test]
+fn another_target_stops_until_it_supersedes_the_open_request() {
+    let world = World::new(edited);
+    upgrade(&world, "flux@v7.2.0");
+    let mut releases = world.releases.clone();
+    let text = crate::world::manifest("v7.2.1", &["v1", "v1beta2"]);
+    releases.add(refit_testkit::releases::ReleaseFile {
+        platform: "flux",
+        version: "v7.2.1",
+        name: "g.yaml",
+        text: &text,
+    });
+    let world = World { releases, ..world };
+    assert_eq!(
+        upgrade(&world, "flux@v7.2.1"),
+        "4 request 1 is open and leads to v7.2.0, another release"
+    );
+    let superseding = upgrade_asked(&world, &ask("flux@v7.2.1"), Others::Supersede);
+    assert_eq!(
+        superseding,
+        "6 request 2 waits for review: Upgrade flux on production from v7.1.0 to v7.2.1"
+    );
+}
+
+#[test]
+fn a_saved_plan_is_carried_out_or_refused_with_the_difference() {
+    let world = World::new(edited);
+    let saved = world
+        .run(|ports| Ok(serde_json::to_vec(refit_engine::plan(ports, &ask(""))?.report()).unwrap()))
+        .unwrap();
+    let run = |world: &World| {
+        told(world.run(|ports| {
+            let prepared = refit_engine::plan_saved(ports, &Ask::default(), &saved)?;
+            Ok((prepared.report().exit.code(), prepared.report().body.to.clone()))
+        }))
+    };
+    assert_eq!(run(&world), "0 v7.2.0");
+    world.commit("main", "README.md", "changed\n");
+    assert_eq!(run(&world), "0 v7.2.0");
+    let other = world.text("main", GENERATED).unwrap().replace("20", "21");
+    world.commit("main", GENERATED, &other);
+    assert!(
+        run(&world).starts_with("4 error: the saved plan no longer fits: `clusters/production/"),
+        "{}",
+        run(&world)
+    );
+}
+
+#[test]
+fn the_diff_of_a_request_shows_what_it_changes_alone() {
+    let world = World::new(edited);
+    upgrade(&world, "");
+    world.commit("main", "README.md", "changed\n");
+    let report = world.run(|ports| refit_engine::diff(ports, &ask(""), None)).unwrap();
+    let paths: Vec<&str> = report.body.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, [".refit/production.json", GENERATED]);
+    assert!(
+        report.body.files[1]
+            .diff
+            .contains("\n-# Flux Version: v7.1.0\n+# Flux Version: v7.2.0\n")
+    );
+}
+
+#[test]
+fn the_inventory_lists_what_the_user_changed() {
+    let world = World::new(|text| scaled(edited(text)));
+    let report = world.run(|ports| refit_engine::inventory(ports, &ask(""))).unwrap();
+    let cluster = &report.body.clusters[0];
+    let changes: Vec<String> = cluster
+        .changes
+        .iter()
+        .map(|change| format!("{} {:?} -> {:?}", change.field, change.generated, change.has))
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            r#"spec.replicas Some("1") -> Some("2")"#,
+            r#"spec.template.spec.containers[name=manager].args[] None -> Some("--concurrent=20")"#
+        ]
+    );
+    let roles: Vec<String> = cluster
+        .files
+        .iter()
+        .map(|file| format!("{} {}", file.role, file.path))
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            format!("generated {GENERATED}"),
+            "sync clusters/production/flux-system/gotk-sync.yaml".into(),
+            "kustomization clusters/production/flux-system/kustomization.yaml".into(),
+        ]
+    );
+}
+
+#[test]
+fn closing_a_request_ends_the_upgrade() {
+    let world = World::new(edited);
+    upgrade(&world, "");
+    let closed = told(world.run(|ports| {
+        let report = refit_engine::request_close(ports, None)?;
+        Ok((report.exit.code(), report.body.request.state))
+    }));
+    assert_eq!(closed, "0 closed");
+    assert_eq!(status(&world).0, State::UpgradeAvailable);
+    assert!(resume(&world, Commits::Stop).starts_with("0 no upgrade"));
+}
