@@ -139,24 +139,21 @@ fn namespace(manifest: &Generated<'_>) -> Option<String> {
 }
 
 /// Lists the components, as the header orders them where it names just those, else as the catalog does.
+///
+/// A name that the catalog does not have counts where the header has it: else it is an object of the user's own.
 fn components(manifest: &Generated<'_>, catalog: &Catalog) -> Vec<String> {
-    let present: BTreeSet<&str> = manifest
-        .parts
-        .iter()
-        .filter_map(|part| part.component.as_deref())
-        .collect();
-    let listed: BTreeSet<&str> = manifest.header.components.iter().map(String::as_str).collect();
-    if listed == present && listed.len() == manifest.header.components.len() {
-        return manifest.header.components.clone();
+    let header = &manifest.header.components;
+    let counts = |name: &&str| catalog.component(name).is_some() || header.iter().any(|listed| listed == name);
+    let named = manifest.parts.iter().filter_map(|part| part.component.as_deref());
+    let present: BTreeSet<&str> = named.filter(counts).collect();
+    let listed: BTreeSet<&str> = header.iter().map(String::as_str).collect();
+    if listed == present && listed.len() == header.len() {
+        return header.clone();
     }
     let known = catalog.components().iter().map(|component| component.name.as_str());
-    let mut components: Vec<String> = known
-        .filter(|name| present.contains(name))
-        .map(ToOwned::to_owned)
-        .collect();
-    let others = present.iter().filter(|name| catalog.component(name).is_none());
-    components.extend(others.map(|name| (*name).to_owned()));
-    components
+    let known = known.filter(|name| present.contains(name));
+    let others = present.iter().copied().filter(|name| catalog.component(name).is_none());
+    known.chain(others).map(ToOwned::to_owned).collect()
 }
 
 /// Lists the cluster domains that arguments state: `name.namespace.svc.DOMAIN`, in early releases one of them only.

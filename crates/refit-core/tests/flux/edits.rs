@@ -291,6 +291,25 @@ fn a_component_of_which_anything_is_left_is_there() {
     assert_eq!(with(&all), "v2.5.1, 3 components");
 }
 
+#[test]
+fn a_users_copy_of_a_controller_is_no_component_and_a_new_one_in_the_header_is() {
+    let copy = |name: &str| {
+        let text = pristine();
+        let stream = split(text.as_bytes());
+        let is_source =
+            |identity: &Identity| format!("{}/{}", identity.kind, identity.name) == "Deployment/source-controller";
+        let (_, deployment) = stream.objects().find(|(identity, _)| is_source(identity)).unwrap();
+        let copied = text[deployment.span()].replace("name: source-controller\n", &format!("name: {name}\n"));
+        text.clone() + &copied.replace("component: source-controller", &format!("component: {name}"))
+    };
+    assert_eq!(verdict_of(&copy("source-controller-shard1")), "v2.5.1");
+    let listed = copy("new-controller").replace(
+        "notification-controller\napi",
+        "notification-controller,new-controller\napi",
+    );
+    assert_eq!(verdict_of(&listed), "v2.5.1, 5 components");
+}
+
 /// What other tools and users do to a manifest while the next release is out.
 fn disguises(own: &Manifest, next: &Manifest) -> Vec<(&'static str, String)> {
     let text = String::from_utf8(own.stream.bytes().to_vec()).unwrap();
