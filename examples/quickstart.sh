@@ -4,11 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [ -z "${REFIT:-}" ]; then
-    cargo build --quiet --locked --package refit
-    REFIT="$PWD/$(basename "${CARGO_TARGET_DIR:-target}")/debug/refit"
-    [ -z "${CARGO_TARGET_DIR:-}" ] || REFIT="$(realpath "$CARGO_TARGET_DIR")/debug/refit"
-fi
+cargo build --quiet --locked --package refit
+PATH="$(realpath "${CARGO_TARGET_DIR:-target}")/debug:$PATH"
 export REFIT_CATALOG="$PWD/examples/catalog"
 # Settings of the person's own Git must not change what is shown.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
@@ -21,16 +18,11 @@ say() {
     printf '# %s\n' "$@"
 }
 
-# Runs a command, shows it and its output, and fails when it does not end with the expected exit code.
+# Shows a command, runs it, and fails when it does not end with the expected exit code.
 run() {
     local expected=$1 code=0
-    shift
-    printf '\n$ %s\n' "$*"
-    if [ "$1" = refit ]; then
-        shift
-        set -- "$REFIT" "$@"
-    fi
-    (cd "$repository" && "$@") </dev/null 2>&1 || code=$?
+    printf '\n$ %s\n' "$2"
+    (cd "$repository" && bash -o pipefail -c "$2") </dev/null 2>&1 || code=$?
     if [ "$code" != "$expected" ]; then
         echo "error: the command ended with exit code $code, expected $expected" >&2
         exit 1
@@ -55,27 +47,33 @@ lay_out() {
 lay_out
 say "A platform repository with Flux 2.4.0: images from an own registry, one of an own build, more memory for one" \
     "controller, comments, a deleted network policy, a patch, a shorter interval."
-run 0 git ls-files
-run 0 refit status
+run 0 'git ls-files'
+run 0 'refit status'
+
+say "What did people change since the manifest was generated?"
+run 0 'refit inventory'
 
 say "What would an upgrade do?"
-run 0 refit plan
+run 0 'refit plan'
 
 say "Go. One image is of an unknown build, so a person must decide first; nothing is opened yet."
-run 5 refit upgrade --yes
-run 5 refit resolve
-decision=$(cd "$repository" && "$REFIT" resolve --output json 2>/dev/null | sed -n 's/^ *"id": "\([^"]*\)".*/\1/p' | head -n 1)
+run 5 'refit upgrade --yes'
+run 5 'refit resolve'
 
-say "Take the new release's tag, from the own registry."
-run 6 refit resolve "$decision" theirs
+say "Take the new release's tag, from the own registry. Now the request is opened."
+question=$(cd "$repository" && refit resolve --output json 2>/dev/null | sed -n 's/^ *"id": "\(.*\)",/\1/p' | head -n 1) || true
+run 0 "refit resolve $question theirs"
 
-say "The request waits for review. This is what it changes:"
-run 0 refit diff
+say "What a reviewer reads, and what changes (here without the version labels):"
+run 0 'refit request show'
+run 0 'refit diff | grep -A 999 "^--- a/" | grep "^[-+]" | grep -v "app.kubernetes.io/version"'
 
-say "Reviewed. Merge it."
-run 0 refit request merge 1
-run 0 refit status
-run 0 git log --oneline
-run 0 refit upgrade --yes
-say "Done: the second upgrade found nothing to do."
+say "Reviewed. Merge it; the edits are still there."
+run 0 'refit request merge'
+run 0 'grep -n "#" clusters/production/flux-system/*.yaml'
+run 0 'refit status'
+
+say "A second upgrade finds nothing to do."
+run 0 'refit upgrade --yes'
+run 0 'git log --oneline'
 [ -z "${KEEP:-}" ] || say "The repository is in $repository"

@@ -94,7 +94,9 @@ impl State<'_> {
             "{}{message}. Take it with `refit resolve <id> theirs`",
             subject.prefix("")
         );
-        let mut decision = object_decision(subject, Rule::DeletionKept, outcome, message);
+        let mut decision = object_decision(subject, Rule::DeletionKept, outcome, String::new());
+        // The message names the decision, whose name holds the values.
+        decision.message = message;
         decision.base = Some(old.body_text().to_owned());
         decision.theirs = Some(document.body_text().to_owned());
         self.unless_answered(decision)
