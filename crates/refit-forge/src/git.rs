@@ -36,7 +36,8 @@ pub struct Settings {
     pub prompt: Prompt,
     /// Which transports are allowed.
     pub protocols: Protocols,
-    /// The directory that clones of URLs are kept in; a URL is refused without one.
+    /// The directory for what can be fetched again; clones of URLs are kept in `repositories` below it, and a URL is
+    /// refused without one.
     pub cache: Option<PathBuf>,
     /// Variables that are set for every `git` process.
     pub environment: Vec<(OsString, OsString)>,

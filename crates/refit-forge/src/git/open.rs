@@ -149,7 +149,7 @@ fn open_url(url: &str, settings: &Settings) -> Result<Git, PortError> {
         )
         .hint("set HOME or XDG_CACHE_HOME, or clone it yourself and give the path")
     })?;
-    let directory = cache.join(directory_name(&shown));
+    let directory = cache.join("repositories").join(directory_name(&shown));
     if !directory.exists() {
         prepare(&directory, settings).map_err(|error| {
             PortError::new(error.kind, format!("could not prepare a clone of {shown}"))

@@ -40,7 +40,9 @@ impl Git {
             PortErrorKind::NotFound,
             format!("{} has several remotes: {}", self.location, names.join(", ")),
         )
-        .hint("choose one with `--remote NAME`"))
+        .hint(
+            "choose one with `git branch --set-upstream-to NAME/BRANCH`: the upstream's remote is taken, else `origin`",
+        ))
     }
 
     /// Fetches and resolves the target branch: the wanted one, else the remote's default.

@@ -354,7 +354,7 @@ fn several_remotes_need_a_choice_unless_git_made_one() {
         Git::open(&url, &settings(&repository)),
         NotFound,
         "`one`, `two`",
-        "--remote",
+        "--set-upstream-to",
     );
     let chosen = Settings {
         remote: Some("two".to_owned()),

@@ -285,7 +285,7 @@ fn a_url_is_kept_as_a_bare_clone_and_used_again() {
     let cache = tempfile::tempdir().unwrap();
     let url = format!("file://{}", remote.location());
     let settings = Settings {
-        cache: Some(cache.path().join("clones")),
+        cache: Some(cache.path().to_owned()),
         ..settings(&remote)
     };
     let git = Git::open(&url, &settings).unwrap();
@@ -299,7 +299,7 @@ fn a_url_is_kept_as_a_bare_clone_and_used_again() {
     let again = Git::open(&url, &settings).unwrap();
     let id = remote.git(&["rev-parse", "main"]);
     assert_eq!(again.base(None).unwrap().commit.to_string(), id);
-    assert_eq!(fs::read_dir(cache.path().join("clones")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(cache.path().join("repositories")).unwrap().count(), 1);
     let none = Git::open(&url, &crate::common::settings(&remote)).unwrap_err();
     assert!(none.remedy.is_some_and(|text| text.contains("XDG_CACHE_HOME")));
 }
