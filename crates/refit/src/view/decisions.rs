@@ -110,24 +110,40 @@ pub(crate) fn resolve(report: &Report<Decisions>) -> String {
     text
 }
 
-/// Appends decisions; open ones with the command that takes them.
+/// Appends decisions below the files that they are about; open ones with the command that takes them.
 pub(crate) fn list(text: &mut String, decisions: &[DecisionLine]) {
+    let mut path = "";
     for decision in decisions {
-        let message = decision.message.trim_end().replace('\n', "\n  ");
+        if decision.path != path {
+            path = &decision.path;
+            line!(text, "in `{path}`:");
+        }
         let word = if decision.open { "decision" } else { &decision.outcome };
-        line!(text, "{word} {}: {message}", decision.id);
+        line!(text, "  {word} {}: {}", decision.id, own_message(decision));
         if let Some(answer) = &decision.answer {
-            line!(text, "  answered: {answer}");
+            line!(text, "    answered: {answer}");
         } else if decision.open {
             line!(
                 text,
-                "  ours: {}, theirs: {}",
+                "    ours: {}, theirs: {}",
                 short(&decision.ours),
                 short(&decision.theirs)
             );
-            line!(text, "  take it with `refit resolve {} ours|theirs|VALUE`", decision.id);
+            line!(
+                text,
+                "    take it with `refit resolve {} ours|theirs|VALUE`",
+                decision.id
+            );
         }
     }
+}
+
+/// Gives the sentence of a decision without the path above it and without the command below it.
+fn own_message(decision: &DecisionLine) -> String {
+    let message = decision.message.trim_end();
+    let message = message.strip_prefix(&format!("{}: ", decision.path)).unwrap_or(message);
+    let command = format!(", choose with `refit resolve {}`", decision.id);
+    message.replace(&command, "").replace('\n', "\n    ")
 }
 
 fn short(value: &Option<String>) -> String {

@@ -59,9 +59,10 @@ fn about(finding: &Finding, indent: &str) -> String {
 /// Appends what the user can do next, without what the text says already.
 pub(crate) fn next(text: &mut String, next: &[Next], indent: &str) {
     for one in next {
+        let known = |command: &String| text.contains(&format!("`{command}`"));
         let said = text.contains(&one.text);
         match &one.command {
-            Some(command) if text.contains(&format!("next: `{command}`")) => {}
+            Some(command) if known(command) => {}
             Some(command) if said => line!(text, "{indent}next: `{command}`"),
             Some(command) => line!(text, "{indent}next: `{command}`: {}", one.text),
             None if said => {}
