@@ -66,7 +66,7 @@ pub(crate) fn run(options: &Options, global: &Global) -> Result<Answer, Failure>
     let folders = inputs.iter().filter(|path| path.is_dir()).count();
     match folders {
         0 => files(options, global.output),
-        3 if options.driver.is_none() => trees(options),
+        3 if options.driver.is_none() => trees(options, global.output),
         3 => Err(Failure::usage("a git merge driver gets files, not folders")),
         _ => Err(Failure::usage("files and folders cannot be merged with each other")
             .hint("give three files or three folders")),
@@ -83,7 +83,7 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
     };
     let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
     let merged = merge(&base, &ours, &theirs, &settings(options)?);
-    let mut answer = report(&merged.decisions, options)?;
+    let mut answer = report(&merged.decisions, options, format)?;
     let result = merged.tree.get(&name.as_str().into());
     let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
     match (place, result) {
@@ -117,7 +117,7 @@ fn file_name(path: &Path) -> String {
         .into_owned()
 }
 
-fn trees(options: &Options) -> Result<Answer, Failure> {
+fn trees(options: &Options, format: Format) -> Result<Answer, Failure> {
     if let Some(into) = &options.into {
         disk::require_vacant(into)?;
     }
@@ -132,7 +132,7 @@ fn trees(options: &Options) -> Result<Answer, Failure> {
         ..Folder::default()
     };
     merged.decisions.extend(merge_odd([&base, &ours, &theirs], &mut folder));
-    let mut answer = report(&merged.decisions, options)?;
+    let mut answer = report(&merged.decisions, options, format)?;
     if let Some(path) = folder.clash() {
         return Err(
             Failure::new(format!("`{}` would be a file and a folder at once", path.display()))
@@ -221,7 +221,7 @@ fn settings(options: &Options) -> Result<Settings, Failure> {
     })
 }
 
-fn report(found: &[Decision], options: &Options) -> Result<Answer, Failure> {
+fn report(found: &[Decision], options: &Options, format: Format) -> Result<Answer, Failure> {
     let unknown = |(id, _): &&(DecisionId, Choice)| found.iter().all(|decision| decision.id != *id);
     if let Some((id, _)) = options.answer.iter().find(unknown) {
         return Err(Failure::usage(format!("`{id}` is no decision of this merge"))
@@ -239,8 +239,10 @@ fn report(found: &[Decision], options: &Options) -> Result<Answer, Failure> {
         State::Blocked => vec![Next::say("repair the blocked file, then merge again")],
         _ => Vec::new(),
     };
+    // Of a large tree, describing each clean change costs more than the merge; only JSON shows them.
+    let described = found.iter().filter(|_| format == Format::Json);
     let body = Merge {
-        decisions: found.iter().map(|one| decisions::describe(one, remedy)).collect(),
+        decisions: described.map(|one| decisions::describe(one, remedy)).collect(),
     };
     let report = Report::new(state, decisions::sum(found), next, body);
     Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found, remedy) + &sum))
