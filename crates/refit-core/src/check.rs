@@ -97,6 +97,8 @@ pub struct Target<'a> {
     pub from: &'a Version,
     /// The wanted release.
     pub to: &'a Version,
+    /// The release that the cluster ran before the installed one, where the last upgrade recorded it.
+    pub before: Option<&'a Version>,
     /// What is known about releases.
     pub catalog: &'a Catalog,
 }
@@ -172,12 +174,17 @@ impl Target<'_> {
         if dropped.is_empty() {
             return None;
         }
-        let message = format!(
+        let mut message = format!(
             "assumed that objects are stored in the storage versions of {} alone; {} drops {}",
             self.from,
             self.to,
             dropped.join(", ")
         );
+        if let Some(before) = self.before {
+            message.push_str(&format!(
+                "; this cluster ran {before} before, whose stored objects must be migrated before this step"
+            ));
+        }
         Some(Finding::new(Code::StoredVersionsAssumed, self.to.to_string(), message))
     }
 }
@@ -278,6 +285,7 @@ mod tests {
         let target_of = Target {
             from: &from,
             to: &to,
+            before: None,
             catalog: &catalog,
         };
         let side = |versions: &[&str]| Definitions::from([("x.example.dev".to_owned(), definition(versions))]);

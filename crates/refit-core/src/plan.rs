@@ -6,11 +6,11 @@
 mod changes;
 mod texts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_manifest::merge::{Merged, Settings, merge};
-use refit_manifest::{Answer, Answers, Class, Decision, Entry, Outcome, Path, Rule, Stream, Tree};
+use refit_manifest::{Answers, Class, Decision, Entry, Identity, Outcome, Path, Stream, Tree};
 
 use crate::catalog::Catalog;
 use crate::digest;
@@ -155,12 +155,14 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     });
     let mut findings = given.findings.to_vec();
     findings.extend(merged.decisions.iter().filter_map(blocked));
-    findings.extend(filtered(given.snapshot, &writes));
+    let filtered = filtered(given.snapshot, &writes);
+    findings.extend(filtered.into_iter().filter(|finding| !is_said(given.findings, finding)));
     let decisions = changes::lines(&merged.decisions);
     let files = changes::files(&given.snapshot.tree, &writes);
     let texts = texts::write(&texts::Parts {
         given,
         upgrade: &upgrade,
+        ours: &ours,
         merged: &merged,
         decisions: &decisions,
         files: &files,
@@ -207,33 +209,35 @@ fn opening(decisions: &[Decision]) -> Opening {
 
 /// Merges, and keeps every definition: an upgrade never removes one, since its objects would go with it.
 fn merged(given: &Given<'_>, ours: &Tree) -> Merged {
-    let tree = |side: fn(&Sides) -> &Arc<[u8]>| -> Tree {
-        let entry = |sides: &Sides| (sides.path.clone(), Entry::file(Arc::clone(side(sides))));
+    let tree = |bytes: fn(&Sides) -> Arc<[u8]>| -> Tree {
+        let entry = |sides: &Sides| (sides.path.clone(), Entry::file(bytes(sides)));
         given.sides.iter().map(entry).collect()
     };
-    let (base, theirs) = (tree(|sides| &sides.base), tree(|sides| &sides.theirs));
-    let mut settings = settings(given);
-    let merged = merge(&base, ours, &theirs, &settings);
-    let definitions: Vec<_> = merged
-        .decisions
-        .iter()
-        .filter(|decision| removes_definition(decision))
-        .collect();
-    if definitions.is_empty() {
-        return merged;
-    }
-    for decision in definitions {
-        settings.answers.0.insert(decision.id.clone(), Answer::Ours);
-    }
-    merge(&base, ours, &theirs, &settings)
+    let base = tree(|sides| Arc::clone(&sides.base));
+    merge(&base, ours, &tree(with_definitions), &settings(given))
 }
 
-fn removes_definition(decision: &Decision) -> bool {
-    let of_definition = |identity: &refit_manifest::Identity| &*identity.kind == "CustomResourceDefinition";
-    decision.class == Class::Object
-        && decision.rule == Rule::Removed
-        && decision.theirs.is_none()
-        && decision.object.as_ref().is_some_and(of_definition)
+/// Gives theirs with the definitions of base that it lacks.
+fn with_definitions(sides: &Sides) -> Arc<[u8]> {
+    let split = |bytes: &Arc<[u8]>| Stream::split(Arc::clone(bytes));
+    let (Ok(base), Ok(theirs)) = (split(&sides.base), split(&sides.theirs)) else {
+        return Arc::clone(&sides.theirs);
+    };
+    let has: BTreeSet<&Identity> = theirs.objects().map(|(identity, _)| identity).collect();
+    let lost = |identity: &Identity| &*identity.kind == "CustomResourceDefinition" && !has.contains(identity);
+    let mut bytes = sides.theirs.to_vec();
+    for (_, document) in base.objects().filter(|(identity, _)| lost(identity)) {
+        if !bytes.ends_with(b"\n") {
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(b"---\n");
+        bytes.extend_from_slice(document.body_text().as_bytes());
+    }
+    if bytes.len() == sides.theirs.len() {
+        Arc::clone(&sides.theirs)
+    } else {
+        bytes.into()
+    }
 }
 
 /// Gives the user's side: the generated files, and other files of the cluster that hold objects which base has and the
@@ -271,12 +275,12 @@ fn ours(given: &Given<'_>) -> Tree {
 }
 
 /// Lists the objects of base that the user's file does not have.
-fn absent(given: &Given<'_>, sides: &Sides) -> Vec<refit_manifest::Identity> {
+fn absent(given: &Given<'_>, sides: &Sides) -> Vec<Identity> {
     let Ok(base) = Stream::split(Arc::clone(&sides.base)) else {
         return Vec::new();
     };
     let file = given.cluster.files.iter().find(|file| file.path == sides.path);
-    let has: std::collections::BTreeSet<_> = file
+    let has: BTreeSet<_> = file
         .iter()
         .flat_map(|file| file.stream.objects())
         .map(|(id, _)| id)
@@ -288,7 +292,7 @@ fn absent(given: &Given<'_>, sides: &Sides) -> Vec<refit_manifest::Identity> {
         .collect()
 }
 
-fn holds_one(tree: &Tree, path: &Path, wanted: &[refit_manifest::Identity]) -> bool {
+fn holds_one(tree: &Tree, path: &Path, wanted: &[Identity]) -> bool {
     let Some(bytes) = tree.bytes(path) else { return false };
     let text = String::from_utf8_lossy(bytes);
     if !wanted.iter().any(|identity| text.contains(&*identity.name)) {
@@ -360,6 +364,11 @@ fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
 fn blocked(decision: &Decision) -> Option<Finding> {
     (decision.outcome == Outcome::Blocked)
         .then(|| Finding::new(Code::FileBlocked, decision.path.as_str(), decision.message.as_str()))
+}
+
+fn is_said(findings: &[Finding], finding: &Finding) -> bool {
+    let mut findings = findings.iter();
+    findings.any(|said| said.code == finding.code && said.subject == finding.subject)
 }
 
 fn filtered(snapshot: &Snapshot, writes: &[Write]) -> Vec<Finding> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_manifest::merge::Merged;
-use refit_manifest::{Class, Rule, Stream};
+use refit_manifest::{Identity, Stream, Tree};
 
 use super::{Given, Sides};
 use crate::check::{Definitions, definitions, names};
@@ -19,6 +19,7 @@ const TRAILER: &str = "Refit-Upgrade";
 pub(super) struct Parts<'a> {
     pub(super) given: &'a Given<'a>,
     pub(super) upgrade: &'a str,
+    pub(super) ours: &'a Tree,
     pub(super) merged: &'a Merged,
     pub(super) decisions: &'a [DecisionLine],
     pub(super) files: &'a [FileChange],
@@ -60,7 +61,7 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         apis: &apis(&before.definitions, &after.definitions),
         decisions: parts.decisions,
         kept: parts.kept,
-        leaving: &leaving(parts.merged),
+        leaving: &leaving(parts.ours, &parts.merged.tree),
         mirror: &mirror(given, parts.merged),
         findings: parts.findings,
         accepted: given.accepted,
@@ -134,12 +135,23 @@ fn apis(before: &Definitions, after: &Definitions) -> Vec<ApiChange> {
     changes
 }
 
-fn leaving(merged: &Merged) -> Vec<String> {
-    let leaves = merged.decisions.iter().filter(|decision| {
-        decision.class == Class::Object && decision.rule == Rule::Removed && decision.answer.is_none()
-    });
-    leaves
-        .filter_map(|decision| decision.object.as_ref().map(ToString::to_string))
+/// Lists the objects that were there and are not there any more.
+fn leaving(before: &Tree, after: &Tree) -> Vec<String> {
+    let stay = objects(after);
+    objects(before).difference(&stay).map(ToString::to_string).collect()
+}
+
+fn objects(tree: &Tree) -> BTreeSet<Identity> {
+    let streams = tree
+        .iter()
+        .filter_map(|(_, entry)| Stream::split(Arc::clone(entry.bytes()?)).ok());
+    streams
+        .flat_map(|stream| {
+            stream
+                .objects()
+                .map(|(identity, _)| identity.clone())
+                .collect::<Vec<_>>()
+        })
         .collect()
 }
 

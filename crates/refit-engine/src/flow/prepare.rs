@@ -129,6 +129,11 @@ fn against(
     let target = Target {
         from,
         to,
+        before: cluster
+            .record
+            .as_ref()
+            .filter(|record| record.to == *from)
+            .map(|record| &record.from),
         catalog: ports.catalog,
     };
     let mut after = check::Definitions::new();

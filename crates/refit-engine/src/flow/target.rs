@@ -41,6 +41,7 @@ pub(super) fn choose(
     let target = Target {
         from,
         to: &to,
+        before: None,
         catalog: ports.catalog,
     };
     let findings = target.version(&ground.versions);

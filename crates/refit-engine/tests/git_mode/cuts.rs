@@ -50,8 +50,8 @@ fn play(world: &World, effect: usize, when: When) -> usize {
     };
     for step in STEPS {
         let first = world.run_through(&cut, &cut, &world.releases, step);
-        if cuts == 0 && first.is_err() {
-            assert!(first.unwrap_err().to_string().contains("killed"));
+        if let Err(error) = first {
+            assert!(cuts == 0 && error.to_string().contains("killed"), "{error}");
             assert_whole(world);
             cuts += 1;
             cut.left.set(usize::MAX);

@@ -1,6 +1,9 @@
 //! The flows of Git mode over edges in memory.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
 mod bad_input;
 mod cuts;
+mod findings;
 mod story;
 mod world;

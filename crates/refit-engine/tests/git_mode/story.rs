@@ -286,3 +286,103 @@ fn closing_a_request_ends_the_upgrade() {
     assert_eq!(status(&world).0, State::UpgradeAvailable);
     assert!(resume(&world, Commits::Stop).starts_with("0 no upgrade"));
 }
+
+#[test]
+fn objects_that_leave_are_named_and_definitions_stay() {
+    let old = "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: old\n  namespace: flux-system\nspec:\n  ports: []\n---\n\
+               apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: olds.example.dev\nspec:\n  \
+               names: {kind: Old}\n  versions:\n  - {name: v1, served: true, storage: true}\n";
+    for edit in [|text: String| text, edited] {
+        let text = crate::world::manifest("v7.1.0", &["v1beta2", "v1"]) + old;
+        let mut world = World::with(&[(GENERATED, &edit(text.clone()))]);
+        let name = "more.yaml";
+        world.releases = refit_testkit::releases::MemoryReleases::new(&[
+            refit_testkit::releases::ReleaseFile {
+                platform: "flux",
+                version: "v7.1.0",
+                name,
+                text: &text,
+            },
+            refit_testkit::releases::ReleaseFile {
+                platform: "flux",
+                version: "v7.2.0",
+                name,
+                text: &crate::world::manifest("v7.2.0", &["v1", "v1beta2"]),
+            },
+        ]);
+        assert!(upgrade(&world, "").starts_with("6 "));
+        let merged = world.text(&world.branch(), GENERATED).unwrap();
+        assert!(merged.contains("name: olds.example.dev"), "{merged}");
+        assert!(!merged.contains("kind: Service"), "{merged}");
+        let body = world
+            .run(|ports| refit_engine::request_show(ports, None))
+            .unwrap()
+            .body
+            .text;
+        assert!(
+            body.contains("## Objects that leave\n\n- `Service/old in flux-system`\n"),
+            "{body}"
+        );
+        assert!(!body.contains("Old`"), "{body}");
+    }
+}
+
+#[test]
+fn an_own_registry_stays_and_its_new_images_are_to_be_mirrored() {
+    let world = World::new(|text| text.replace("image: ghcr.io/fluxcd/", "image: registry.example.org/mirror/fluxcd/"));
+    assert!(upgrade(&world, "").starts_with("6 "));
+    let body = world
+        .run(|ports| refit_engine::request_show(ports, None))
+        .unwrap()
+        .body
+        .text;
+    let mirror = "## Mirror before merging\n\n- `registry.example.org/mirror/fluxcd/source-controller:v7.2.0`\n";
+    assert!(body.contains(mirror), "{body}");
+}
+
+#[test]
+fn an_object_that_the_user_moved_to_another_file_is_upgraded_there() {
+    let text = crate::world::manifest("v7.1.0", &["v1beta2", "v1"]);
+    let (rest, namespace) = {
+        let start = text.find("apiVersion: v1\nkind: Namespace").unwrap();
+        let end = text[start..].find("---\n").unwrap() + start + 4;
+        (
+            format!("{}{}", &text[..start], &text[end..]),
+            text[start..end - 4].to_owned(),
+        )
+    };
+    let namespace = format!("# our namespace\n{namespace}");
+    let other = "clusters/production/flux-system/namespace.yaml";
+    let world = World::with(&[(GENERATED, &rest), (other, &namespace)]);
+    assert!(upgrade(&world, "").starts_with("6 "));
+    let moved = world.text(&world.branch(), other).unwrap();
+    assert!(
+        moved.starts_with("# our namespace\n") && moved.contains("app.kubernetes.io/version: v7.2.0"),
+        "{moved}"
+    );
+    assert!(
+        !world
+            .text(&world.branch(), GENERATED)
+            .unwrap()
+            .contains("kind: Namespace")
+    );
+}
+
+#[test]
+fn the_next_upgrade_says_what_the_cluster_ran_before() {
+    let world = World::new(edited);
+    upgrade(&world, "");
+    merge(&world);
+    let report = world.run(|ports| refit_engine::check(ports, &ask(""))).unwrap();
+    let assumed = report
+        .body
+        .findings
+        .iter()
+        .find(|finding| finding.code.word() == "StoredVersionsAssumed")
+        .unwrap();
+    assert!(
+        assumed
+            .message
+            .ends_with("this cluster ran v7.1.0 before, whose stored objects must be migrated before this step")
+    );
+}
