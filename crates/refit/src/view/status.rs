@@ -24,7 +24,7 @@ pub(crate) fn status(report: &Report<Status>) -> String {
 }
 
 fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
-    line!(text, "\ncluster {} ({})", cluster.cluster, cluster.directory);
+    line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
     entry(text, &cluster.platform, &versions(cluster));
     entry(text, "state", cluster.state.words());
     for request in &cluster.requests {
@@ -35,6 +35,11 @@ fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
     }
     lines::findings(text, &cluster.findings, "  ");
     lines::next(text, &cluster.next, "  ");
+}
+
+/// Names a directory; the root of the repository has no name of its own.
+fn place(directory: &str) -> &str {
+    if directory.is_empty() { "the root" } else { directory }
 }
 
 fn versions(cluster: &ClusterStatus) -> String {
@@ -68,7 +73,7 @@ pub(crate) fn inventory(report: &Report<Inventory>) -> String {
 }
 
 fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
-    line!(text, "\ncluster {} ({})", cluster.cluster, cluster.directory);
+    line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
     entry(text, &cluster.platform, &cluster.version);
     let evidence = cluster
         .evidence
