@@ -91,7 +91,7 @@ codes! {
         "add a catalog source that holds the release with all components";
     DigestMismatch: Blocking,
         "A file of the catalog does not have the digest that was recorded for it.",
-        "fetch the release again with `refit catalog pull`, and find out who changed the file";
+        "fetch the release again, and find out who changed the file";
     UnreadableFile: Blocking,
         "A file of the plane cannot be parsed.",
         "repair the file at the line named, commit, and run again";

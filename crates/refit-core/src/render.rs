@@ -44,7 +44,7 @@ pub enum Error {
         value: String,
     },
     /// A document that is needed cannot be parsed.
-    #[error("document {number} of the release manifest cannot be read; hint: fetch it again with `refit catalog pull`")]
+    #[error("document {number} of the release manifest cannot be read; hint: fetch it again")]
     Document {
         /// The document, counted from 1.
         number: usize,
@@ -58,7 +58,7 @@ pub enum Error {
         name: String,
     },
     /// Two edits of the manifest touch each other.
-    #[error("the release manifest has an unusual form; hint: fetch it again with `refit catalog pull`")]
+    #[error("the release manifest has an unusual form; hint: fetch it again")]
     Form {
         /// Where.
         source: edit::Error,

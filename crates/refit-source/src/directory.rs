@@ -35,7 +35,7 @@ impl Directory {
         })?;
         if !self.base.is_dir() {
             let message = format!("the catalog folder `{}` is not there", self.base.display());
-            let hint = "check `--catalog DIR`, or make the folder with `refit catalog pull`";
+            let hint = "check `--catalog DIR`; docs/catalog.md tells how the folder looks";
             return Err(PortError::new(PortErrorKind::NotFound, message).hint(hint));
         }
         let own = Some(self.base.join(platform.as_str())).filter(|path| path.is_dir());
@@ -114,7 +114,7 @@ impl Directory {
             _ => "it has no version at all".to_owned(),
         };
         let hint = format!(
-            "{has}; fetch the release with `refit catalog pull`, or add a folder that has it with `--catalog DIR`"
+            "{has}; write it there with `flux install --export`, or name a folder that has it with `--catalog DIR`"
         );
         PortError::new(PortErrorKind::NotFound, message).hint(hint)
     }
@@ -181,7 +181,7 @@ fn content(path: &Path, digests: Option<&Digests>) -> Result<Content, PortError>
 }
 
 fn corrupt(path: &Path, what: &str) -> PortError {
-    let hint = "fetch the release again with `refit catalog pull`, and find out who changed the folder";
+    let hint = "fetch the release again, and find out who changed the folder";
     PortError::new(PortErrorKind::Corrupt, format!("`{}` {what}", path.display())).hint(hint)
 }
 
@@ -240,7 +240,7 @@ mod tests {
         let error = Directory::new(folder.path()).contents("flux", "v2.6.4").unwrap_err();
         assert_eq!(error.kind, PortErrorKind::Corrupt);
         assert!(error.message.contains(what), "{}", error.message);
-        assert!(error.remedy.unwrap().contains("refit catalog pull"));
+        assert!(error.remedy.unwrap().contains("fetch the release again"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::value;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The text is not YAML.
-    #[error("catalog file `{file}` is not YAML; hint: fetch it again with `refit catalog pull`")]
+    #[error("catalog file `{file}` is not YAML; hint: fetch it again")]
     Syntax {
         /// The file.
         file: &'static str,
@@ -31,7 +31,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// The text has no content, or far too much.
-    #[error("catalog file `{file}` is empty or without end; hint: fetch it again with `refit catalog pull`")]
+    #[error("catalog file `{file}` is empty or without end; hint: fetch it again")]
     Extent {
         /// The file.
         file: &'static str,

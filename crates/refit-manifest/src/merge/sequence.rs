@@ -188,13 +188,8 @@ impl<'a> Merger<'a> {
                 Change::Both => {
                     let (yours, new) = (region.ours.len(), region.theirs.len());
                     let message = format!("{yours} of yours and {new} of the new version, both kept");
-                    self.decide(proposal(
-                        work.three,
-                        Rule::Added,
-                        Outcome::Noted,
-                        Choice::Theirs,
-                        message,
-                    ));
+                    let (rule, choice) = (Rule::Added, Choice::Theirs);
+                    self.decide(proposal(work.three, rule, Outcome::Noted, choice, message));
                     self.insert_run(&mut work, &t[region.theirs.clone()], region.ours.end, &mut inserted);
                 }
             }

@@ -65,13 +65,8 @@ pub(super) fn check(case: &Case<'_>, sides: &Sides<'_>) -> Vec<String> {
             violations.push(format!("{path}: {wrong}"));
         }
         violations.extend(line_ends(path, ours, result));
-        let empty = sides
-            .theirs
-            .files
-            .get(path)
-            .map_or(0, |file| file.empty)
-            .max(ours.empty);
-        if result.empty > empty {
+        let in_theirs = sides.theirs.files.get(path).map_or(0, |file| file.empty);
+        if result.empty > in_theirs.max(ours.empty) {
             violations.push(format!("{path}: the result has an empty document more"));
         }
         violations.extend(changes.violations);

@@ -191,6 +191,7 @@ impl Reader<'_> {
 
     fn node(&mut self, event: Event, parser: &mut Parser<&mut &[u8]>) -> Result<Node, String> {
         let span = self.span(&event);
+        let shape = |is_flow| if is_flow { Shape::Flow } else { Shape::Block };
         let (node, anchor) = match event.data {
             EventData::Scalar {
                 anchor,
@@ -219,30 +220,12 @@ impl Reader<'_> {
                     hash,
                 });
             }
-            EventData::SequenceStart { anchor, style, .. } => (
-                self.list(
-                    span,
-                    if style == SequenceStyle::Flow {
-                        Shape::Flow
-                    } else {
-                        Shape::Block
-                    },
-                    parser,
-                )?,
-                anchor,
-            ),
-            EventData::MappingStart { anchor, style, .. } => (
-                self.map(
-                    span,
-                    if style == MappingStyle::Flow {
-                        Shape::Flow
-                    } else {
-                        Shape::Block
-                    },
-                    parser,
-                )?,
-                anchor,
-            ),
+            EventData::SequenceStart { anchor, style, .. } => {
+                (self.list(span, shape(style == SequenceStyle::Flow), parser)?, anchor)
+            }
+            EventData::MappingStart { anchor, style, .. } => {
+                (self.map(span, shape(style == MappingStyle::Flow), parser)?, anchor)
+            }
             other => return Err(format!("unexpected event {other:?}")),
         };
         if let Some(name) = anchor {
