@@ -8,6 +8,7 @@ mod builder;
 mod compare;
 mod granit;
 mod node;
+mod plain;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,6 +52,24 @@ pub const DEPTH_LIMIT: usize = 200;
 /// Parses one document of a file; spans of nodes count from the start of the file.
 ///
 /// Text that only parses with its templates masked is parsed so, and [`Parsed::is_masked`] says it.
-pub fn parse(bytes: Arc<[u8]>, span: Range<usize>) -> Result<Parsed, Error> {
-    granit::parse(bytes, span)
+pub fn parse(bytes: &[u8], span: Range<usize>) -> Result<Parsed, Error> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Error::Syntax {
+        line: 1,
+        column: 1,
+        reason: "the text is not UTF-8".to_owned(),
+    })?;
+    read(&text.into(), span)
+}
+
+/// Parses one document by the parser crate alone, without the quick reader of plain text; tests hold the two together.
+pub fn parse_by_crate(text: &Arc<str>, span: Range<usize>) -> Result<Parsed, Error> {
+    granit::parse(text, span)
+}
+
+/// Parses one document of a file.
+pub(crate) fn read(text: &Arc<str>, span: Range<usize>) -> Result<Parsed, Error> {
+    match plain::parse(text, span.clone()) {
+        Some(parsed) => Ok(parsed),
+        None => granit::parse(text, span),
+    }
 }

@@ -260,7 +260,7 @@ mod tests {
         ] {
             for style in [Style::Plain, Style::Single, Style::Double] {
                 let line = format!("k: {}\n", write(text, style));
-                let parsed = crate::parse::parse(line.as_bytes().into(), 0..line.len());
+                let parsed = crate::parse::parse(line.as_bytes(), 0..line.len());
                 let parsed = parsed.unwrap_or_else(|error| panic!("{line:?}: {error}"));
                 let value = parsed
                     .root()

@@ -92,6 +92,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Stream {
     bytes: Arc<[u8]>,
+    text: Arc<str>,
     documents: Vec<Document>,
 }
 
@@ -103,23 +104,31 @@ impl Stream {
         if u32::try_from(bytes.len()).is_err() {
             return Err(Error::TooLarge { size: bytes.len() });
         }
-        if let Err(error) = std::str::from_utf8(&bytes) {
-            return Err(Error::NotUtf8 {
-                offset: error.valid_up_to(),
-            });
-        }
+        let text: Arc<str> = match std::str::from_utf8(&bytes) {
+            Ok(text) => text.into(),
+            Err(error) => {
+                return Err(Error::NotUtf8 {
+                    offset: error.valid_up_to(),
+                });
+            }
+        };
         if let Some(line) = split::conflict_marker(&bytes) {
             return Err(Error::ConflictMarker { line });
         }
         let documents = split::chunks(&bytes)
-            .map(|span| Document::new(Arc::clone(&bytes), span))
+            .map(|span| Document::new(Arc::clone(&text), span))
             .collect();
-        Ok(Self { bytes, documents })
+        Ok(Self { bytes, text, documents })
     }
 
     /// Gives the file's bytes.
     pub fn bytes(&self) -> &Arc<[u8]> {
         &self.bytes
+    }
+
+    /// Gives the file's text.
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Gives the documents in their order, also those without content.
@@ -138,7 +147,7 @@ impl Stream {
 /// One document of a stream.
 #[derive(Debug)]
 pub struct Document {
-    bytes: Arc<[u8]>,
+    text: Arc<str>,
     span: Range<usize>,
     body: Range<usize>,
     head: OnceLock<(Head, Option<Identity>)>,
@@ -146,10 +155,10 @@ pub struct Document {
 }
 
 impl Document {
-    fn new(bytes: Arc<[u8]>, span: Range<usize>) -> Self {
-        let body = split::body(&bytes, &span);
+    fn new(text: Arc<str>, span: Range<usize>) -> Self {
+        let body = split::body(text.as_bytes(), &span);
         Self {
-            bytes,
+            text,
             span,
             body,
             head: OnceLock::new(),
@@ -170,28 +179,28 @@ impl Document {
 
     /// Gives the text of the content.
     pub fn body_text(&self) -> &str {
-        std::str::from_utf8(&self.bytes[self.body.clone()]).unwrap_or_default()
+        &self.text[self.body.clone()]
     }
 
     /// Gives the text between marker and content: the comments that lead the document.
     pub fn lead(&self) -> Range<usize> {
-        let start = split::after_marker(&self.bytes, &self.span).min(self.body.start);
+        let start = split::after_marker(self.text.as_bytes(), &self.span).min(self.body.start);
         start..self.body.start
     }
 
     /// Tells whether a `---` line opens the document.
     pub fn has_marker(&self) -> bool {
-        split::after_marker(&self.bytes, &self.span) > self.span.start
+        split::after_marker(self.text.as_bytes(), &self.span) > self.span.start
     }
 
     /// Gives the whole text with marker and comments.
     pub fn whole_text(&self) -> &str {
-        std::str::from_utf8(&self.bytes[self.span.clone()]).unwrap_or_default()
+        &self.text[self.span.clone()]
     }
 
     /// Gives the text of the comments that lead the document.
     pub fn lead_text(&self) -> &str {
-        std::str::from_utf8(&self.bytes[self.lead()]).unwrap_or_default()
+        &self.text[self.lead()]
     }
 
     /// Tells whether there is nothing but comments.
@@ -212,7 +221,7 @@ impl Document {
     /// Parses the document (once).
     pub fn parsed(&self) -> Result<&Parsed, &parse::Error> {
         self.parsed
-            .get_or_init(|| parse::parse(Arc::clone(&self.bytes), self.span.clone()))
+            .get_or_init(|| parse::read(&self.text, self.span.clone()))
             .as_ref()
     }
 
@@ -223,7 +232,7 @@ impl Document {
 
     fn heads(&self) -> &(Head, Option<Identity>) {
         self.head.get_or_init(|| {
-            let head = match identity::scan(&self.bytes[self.body.clone()]) {
+            let head = match identity::scan(self.body_text().as_bytes()) {
                 Some(head) => head,
                 None => self.root().map(identity::read).unwrap_or_default(),
             };

@@ -158,9 +158,7 @@ impl Catalog {
 }
 
 fn file<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, Error> {
-    let bytes: Arc<[u8]> = text.as_bytes().into();
-    let end = bytes.len();
-    let parsed = parse::parse(bytes, 0..end).map_err(|source| Error::Syntax { file, source })?;
+    let parsed = parse::parse(text.as_bytes(), 0..text.len()).map_err(|source| Error::Syntax { file, source })?;
     let content = parsed.root().and_then(value::of).ok_or(Error::Extent { file })?;
     serde_json::from_value(content).map_err(|source| Error::Shape { file, source })
 }

@@ -24,7 +24,7 @@ enum Frame {
 /// Takes events in their order and yields a [`Parsed`].
 pub(super) struct Builder {
     /// The bytes of the file.
-    text: Arc<[u8]>,
+    text: Arc<str>,
     nodes: Vec<Node>,
     frames: Vec<Frame>,
     root: Option<u32>,
@@ -44,7 +44,7 @@ pub(super) struct Place {
 }
 
 impl Builder {
-    pub(super) fn new(text: Arc<[u8]>, start: usize) -> Self {
+    pub(super) fn new(text: Arc<str>, start: usize) -> Self {
         Self {
             text,
             nodes: Vec::new(),
@@ -126,11 +126,16 @@ impl Builder {
         }
     }
 
-    pub(super) fn finish(self, bytes: Arc<[u8]>) -> Parsed {
+    /// Gives the document; an empty scalar without tag and anchor is no content.
+    pub(super) fn finish(self) -> Parsed {
+        let root = self.root.filter(|id| {
+            let node = &self.nodes[*id as usize];
+            node.properties != node.end || self.tags.contains_key(id) || self.anchored.contains_key(id)
+        });
         Parsed {
-            bytes,
+            text: self.text,
             nodes: self.nodes,
-            root: self.root,
+            root,
             tags: self.tags,
             anchored: self.anchored,
             masked: false,
@@ -167,11 +172,11 @@ impl Builder {
             return;
         }
         let from = self.nodes[name as usize].end as usize;
-        let blanks = self.text[from..]
+        let blanks = self.text.as_bytes()[from..]
             .iter()
             .take_while(|byte| matches!(byte, b' ' | b'\t'))
             .count();
-        if self.text.get(from + blanks) == Some(&b':') {
+        if self.text.as_bytes().get(from + blanks) == Some(&b':') {
             let at = (from + blanks + 1) as u32;
             let node = &mut self.nodes[id as usize];
             (node.properties, node.start, node.end) = (at, at, at);

@@ -13,19 +13,15 @@ use crate::mask;
 use crate::scalar::Style;
 
 /// Parses one document, with its templates masked where it does not parse without.
-pub(super) fn parse(bytes: Arc<[u8]>, span: Range<usize>) -> Result<Parsed, Error> {
-    let text = std::str::from_utf8(&bytes[span.clone()]).map_err(|_| Error::Syntax {
-        line: line_of(&bytes, span.start),
-        column: 1,
-        reason: "the text is not UTF-8".to_owned(),
-    })?;
-    let first = read(&bytes, text, span.start, Source::Plain);
+pub(super) fn parse(file: &Arc<str>, span: Range<usize>) -> Result<Parsed, Error> {
+    let text = &file[span.clone()];
+    let first = read(file, text, span.start, Source::Plain);
     if !mask::has_templates(text) {
         return first;
     }
     match first {
         Ok(parsed) if !looks_templated(&parsed) => Ok(parsed),
-        first => match read(&bytes, &mask::mask(text), span.start, Source::Masked) {
+        first => match read(file, &mask::mask(text), span.start, Source::Masked) {
             Ok(parsed) => Ok(Parsed { masked: true, ..parsed }),
             Err(_) => first,
         },
@@ -58,29 +54,29 @@ enum Source {
     Masked,
 }
 
-fn read(bytes: &Arc<[u8]>, text: &str, offset: usize, source: Source) -> Result<Parsed, Error> {
+fn read(file: &Arc<str>, text: &str, offset: usize, source: Source) -> Result<Parsed, Error> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.emit_anchor_events = true;
     options.flow_nesting_limit = DEPTH_LIMIT;
     options.block_nesting_limit = DEPTH_LIMIT;
     let mut reader = Reader {
-        builder: Builder::new(Arc::clone(bytes), offset),
-        bytes,
+        builder: Builder::new(Arc::clone(file), offset),
+        bytes: file.as_bytes(),
         text,
         offset,
         source,
     };
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| error_of(&error, bytes, offset))?;
+        let (event, span) = event.map_err(|error| error_of(&error, file.as_bytes(), offset))?;
         reader.take(event, &span);
     }
-    Ok(reader.builder.finish(Arc::clone(bytes)))
+    Ok(reader.builder.finish())
 }
 
 struct Reader<'a> {
     builder: Builder,
-    bytes: &'a Arc<[u8]>,
+    bytes: &'a [u8],
     text: &'a str,
     offset: usize,
     source: Source,
@@ -99,8 +95,15 @@ impl Reader<'_> {
                     .open_mapping(place(range, span, self.offset, anchor, tag), layout(style));
             }
             Event::SequenceStart(style, anchor, tag) => {
+                let layout = layout(style);
+                let start = if layout == Layout::Block {
+                    self.first_dash(range.start)
+                } else {
+                    range.start
+                };
+                let end = range.end.max(start);
                 self.builder
-                    .open_sequence(place(range, span, self.offset, anchor, tag), layout(style));
+                    .open_sequence(place(start..end, span, self.offset, anchor, tag), layout);
             }
             Event::MappingEnd | Event::SequenceEnd => self.builder.close(range.end),
             Event::Alias(anchor) => self.builder.alias(range, anchor),
@@ -137,8 +140,30 @@ impl Reader<'_> {
                 place.properties = at;
             }
             place.span.start = at;
+            let blanks = self.bytes[at..place.span.end]
+                .iter()
+                .rev()
+                .take_while(|byte| **byte == b' ')
+                .count();
+            if self.bytes[..place.span.end - blanks].last() == Some(&b'\n') {
+                place.span.end -= blanks;
+            }
         }
         self.builder.scalar(place, style, text);
+    }
+
+    /// Gives the offset of the first dash of a block sequence: the parser says where its first item begins when the
+    /// sequence stands as deep as its key.
+    fn first_dash(&self, at: usize) -> usize {
+        if matches!(self.bytes[at..], [b'-', b' ' | b'\n' | b'\r' | b'\t', ..] | [b'-']) {
+            return at;
+        }
+        let before = self.bytes[..at].trim_ascii_end();
+        if before.last() == Some(&b'-') {
+            before.len() - 1
+        } else {
+            at
+        }
     }
 
     /// Finds the `|` or `>` of a block scalar whose content begins at an offset.

@@ -56,7 +56,7 @@ pub(super) struct Node {
 /// A parsed document.
 #[derive(Debug)]
 pub struct Parsed {
-    pub(super) bytes: Arc<[u8]>,
+    pub(super) text: Arc<str>,
     pub(super) nodes: Vec<Node>,
     pub(super) root: Option<u32>,
     pub(super) tags: BTreeMap<u32, Box<str>>,
@@ -134,17 +134,17 @@ impl<'a> NodeRef<'a> {
 
     /// Gives the bytes of the node as they stand in the file, without anchor and tag.
     pub fn source(self) -> &'a str {
-        std::str::from_utf8(&self.parsed.bytes[self.span()]).unwrap_or_default()
+        &self.parsed.text[self.span()]
     }
 
     /// Gives the text of a span of the file.
     pub(crate) fn bytes_text(self, span: Range<usize>) -> &'a str {
-        std::str::from_utf8(&self.parsed.bytes[span]).unwrap_or_default()
+        &self.parsed.text[span]
     }
 
     /// Gives the file's bytes.
-    pub fn bytes(self) -> &'a Arc<[u8]> {
-        &self.parsed.bytes
+    pub fn bytes(self) -> &'a [u8] {
+        self.parsed.text.as_bytes()
     }
 
     /// Gives the name of the node's anchor.
@@ -169,9 +169,7 @@ impl<'a> NodeRef<'a> {
     pub fn text(self) -> Option<&'a str> {
         match &self.target().node().content {
             Content::Scalar(_, Text::Cooked(text)) => Some(text),
-            Content::Scalar(_, Text::Source(start, end)) => {
-                std::str::from_utf8(&self.parsed.bytes[*start as usize..*end as usize]).ok()
-            }
+            Content::Scalar(_, Text::Source(start, end)) => self.parsed.text.get(*start as usize..*end as usize),
             _ => None,
         }
     }
