@@ -129,9 +129,11 @@ impl Record {
         Path::new(format!(".refit/{cluster}.json"))
     }
 
-    /// Reads a record.
+    /// Reads a record; one of another format is refused, since a part of it could be lost.
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+        let record: Self = serde_json::from_slice(bytes)?;
+        check_format(&record.api_version)?;
+        Ok(record)
     }
 
     /// Writes the record.
@@ -207,9 +209,11 @@ impl Note {
     /// What the names of all notes are below.
     pub const PREFIX: &'static str = "decisions";
 
-    /// Reads a note.
+    /// Reads a note; one of another format is refused, since a part of it could be lost.
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+        let note: Self = serde_json::from_slice(bytes)?;
+        check_format(&note.api_version)?;
+        Ok(note)
     }
 
     /// Writes the note.
@@ -239,8 +243,119 @@ pub fn envelope(kind: &str) -> (String, String) {
     (API_VERSION.to_owned(), kind.to_owned())
 }
 
+fn check_format(found: &str) -> Result<(), serde_json::Error> {
+    if found == API_VERSION {
+        return Ok(());
+    }
+    let message = format!("it was written in format `{found}`, and this program reads `{API_VERSION}`");
+    Err(serde::de::Error::custom(message))
+}
+
 fn write<T: Serialize>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+
+    fn record() -> Record {
+        let (api_version, kind) = envelope("Record");
+        let catalog = Catalog::flux().unwrap();
+        let decision = |id: &str, outcome: &str, answer| RecordedDecision {
+            id: id.into(),
+            path: "g.yaml".into(),
+            object: "Deployment/a".into(),
+            field: String::new(),
+            rule: "both-changed".into(),
+            outcome: outcome.into(),
+            answer,
+        };
+        Record {
+            api_version,
+            kind,
+            upgrade: "0123456789".into(),
+            platform: Platform::flux(),
+            cluster: "production".into(),
+            from: Version::new(2, 6, 4),
+            to: Version::new(2, 7, 5),
+            options: Options::defaults(&catalog),
+            files: vec![RecordedFile {
+                path: "g.yaml".into(),
+                base: "sha256:0".into(),
+                theirs: "sha256:1".into(),
+            }],
+            decisions: vec![
+                decision("d1", "conflict", None),
+                decision("d2", "conflict", Some(RecordedAnswer::Ours)),
+                decision("d3", "noted", Some(RecordedAnswer::Value("x: y".into()))),
+                decision("d4", "noted", None),
+            ],
+            accepted: vec!["MixedState:g.yaml".parse().unwrap()],
+        }
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_written() {
+        let bytes = record().write().unwrap();
+        assert_eq!(Record::read(&bytes).unwrap(), record());
+        let text = String::from_utf8(bytes).unwrap();
+        for line in [
+            "\"apiVersion\": \"refit.dev/v1alpha1\"",
+            "\"from\": \"v2.6.4\"",
+            "\"answer\": \"ours\"",
+            "\"value\": \"x: y\"",
+            "\"subject\": \"g.yaml\"",
+        ] {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+        assert!(text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn answers_are_used_again_and_open_decisions_counted() {
+        let answers = record().answers();
+        let given: Vec<_> = answers
+            .0
+            .iter()
+            .map(|(id, answer)| (id.0.as_str(), answer.clone()))
+            .collect();
+        assert_eq!(given, [("d2", Answer::Ours), ("d3", Answer::Value("x: y".into()))]);
+        assert_eq!(record().open(), 1);
+    }
+
+    #[test]
+    fn a_record_of_a_newer_format_is_refused() {
+        let newer = record().write().unwrap();
+        let newer = String::from_utf8(newer).unwrap().replace("v1alpha1", "v2");
+        let error = Record::read(newer.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("it was written in format `refit.dev/v2`"), "{error}");
+    }
+
+    #[test]
+    fn a_later_answer_replaces_an_earlier_one() {
+        let (api_version, kind) = envelope("Note");
+        let mut note = Note {
+            api_version,
+            kind,
+            upgrade: "u".into(),
+            platform: Platform::flux(),
+            cluster: "c".into(),
+            branch: "main".into(),
+            to: Version::new(2, 7, 5),
+            confirmed: true,
+            asked: "2026-01-01T12:00:00Z".parse().unwrap(),
+            accepted: vec![],
+            answers: vec![],
+            kept: None,
+        };
+        for answer in [Answer::Ours, Answer::Theirs] {
+            note.take(&DecisionId("d".into()), &answer);
+        }
+        assert_eq!(note.answers().0.into_values().collect::<Vec<_>>(), [Answer::Theirs]);
+        assert_eq!(Note::read(&note.write().unwrap()).unwrap(), note);
+    }
 }

@@ -136,7 +136,7 @@ fn told(prepared: &Prepared, work: &Work, end: End) -> Report<Upgrade> {
                 Cause::PeopleCommitted(commits) => commits.clone(),
                 Cause::OtherOpen(_) | Cause::RebaseNeeded { .. } => Vec::new(),
             };
-            let next = lines::ways_on(&cause, &work.plan);
+            let next = lines::ways_on(&cause, work);
             Report::new(State::Stopped, cause.sentence(), next, body(request.as_ref(), commits))
         }
     }

@@ -5,9 +5,9 @@ use refit_core::report::{DecisionLine, Decisions, Next, Report, State};
 use refit_manifest::{Answer, DecisionId};
 
 use super::carry::{self, End};
-use super::ground;
+use super::ground::{self, Ground};
 use super::prepare::{self, Prepared, Work};
-use super::resume;
+use super::resume::{self, Open};
 use super::{lines, notes, observe};
 use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Ports};
@@ -19,16 +19,13 @@ pub(crate) fn resolve(
     answer: Option<(DecisionId, Answer)>,
 ) -> Result<Report<Decisions>, Error> {
     let ground = ground::survey(ports, ask.base.as_deref())?;
-    let under_way = resume::under_way(ports, ask, &ground)?;
-    let open = under_way.as_ref().map(|under_way| under_way.open);
-    let ask = under_way.map_or_else(|| ask.clone(), |under_way| under_way.ask);
+    let Some((id, answer)) = answer else {
+        return list(ports, ask, &ground);
+    };
+    let (ask, open) = asked(ports, ask, &ground, &id)?;
     let prepared = prepare::plan_on(ports, &ask, &ground)?;
     let Some(work) = &prepared.work else {
         return Ok(unplanned(&prepared));
-    };
-    let Some((id, answer)) = answer else {
-        let (_, request) = observe::look(ports, work)?;
-        return Ok(listed(work, request));
     };
     let id = DecisionId(known(work, &id)?.id.clone());
     let place = (work.base.branch.as_str(), work.accepted.as_slice());
@@ -44,11 +41,50 @@ pub(crate) fn resolve(
         End::Waits(request) => listed(work, Some(request)),
         End::Decides(request) => listed(work, request),
         End::Stopped(cause, request) => {
-            let next = lines::ways_on(&cause, &work.plan);
+            let next = lines::ways_on(&cause, work);
             let message = format!("the answer is noted; {}", cause.sentence());
             Report::new(State::Stopped, message, next, body(work, request.as_ref()))
         }
     })
+}
+
+fn list(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Report<Decisions>, Error> {
+    let under_way = resume::under_way(ports, ask, ground)?;
+    let ask = under_way.map_or_else(|| ask.clone(), |under_way| under_way.ask);
+    let prepared = prepare::plan_on(ports, &ask, ground)?;
+    let Some(work) = &prepared.work else {
+        return Ok(unplanned(&prepared));
+    };
+    let (_, request) = observe::look(ports, work)?;
+    Ok(listed(work, request))
+}
+
+/// Finds the upgrade that a decision belongs to: of several under way the only one that has it.
+fn asked(ports: &Ports<'_>, ask: &Ask, ground: &Ground, id: &DecisionId) -> Result<(Ask, Option<Open>), Error> {
+    let mut all = resume::all_under_way(ports, ask, ground)?;
+    if all.len() < 2 {
+        let only = all.pop().map(|way| (way.ask, Some(way.open)));
+        return Ok(only.unwrap_or_else(|| (ask.clone(), None)));
+    }
+    let mut having = Vec::new();
+    for way in all {
+        let prepared = prepare::plan_on(ports, &way.ask, ground)?;
+        if prepared.work.as_ref().is_some_and(|work| known(work, id).is_ok()) {
+            having.push(way);
+        }
+    }
+    match (having.pop(), having.len()) {
+        (Some(only), 0) => Ok((only.ask, Some(only.open))),
+        (None, _) => Err(Error::Usage {
+            message: format!("there is no decision `{id}` in any upgrade under way"),
+            remedy: "`refit resolve --cluster NAME` lists the decisions of one".to_owned(),
+        }),
+        // The same question can come up in several clusters, and the answers need not be the same.
+        (Some(_), others) => Err(Error::Usage {
+            message: format!("decision `{id}` comes up in {} clusters", others + 1),
+            remedy: "name one with `--cluster NAME`".to_owned(),
+        }),
+    }
 }
 
 /// Finds a decision by its id or the beginning of it.
@@ -107,7 +143,7 @@ fn noted(work: &Work) -> Report<Decisions> {
 }
 
 fn upgrade(work: &Work) -> Next {
-    let command = format!("refit upgrade {}@{}", work.plan.platform, work.plan.to);
+    let command = format!("refit upgrade {}@{}{}", work.plan.platform, work.plan.to, work.option);
     Next::run(command, "open the request")
 }
 

@@ -120,6 +120,14 @@ impl Ground {
         })
     }
 
+    /// Gives the option that names a cluster, where there are several; begins with a blank.
+    pub(super) fn option(&self, cluster: &str) -> String {
+        match self.inventory.clusters.len() {
+            0 | 1 => String::new(),
+            _ => format!(" --cluster {cluster}"),
+        }
+    }
+
     /// Gives the listing of a path.
     pub(super) fn listed(&self, path: &Path) -> Option<&Listed> {
         self.listed.iter().find(|item| item.path == *path)

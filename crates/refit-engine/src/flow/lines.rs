@@ -1,10 +1,10 @@
 //! Requests and next actions as people and programs read them.
 
-use refit_core::plan::Plan;
 use refit_core::progress::Cause;
 use refit_core::report::{DecisionLine, Next, RequestLine};
 
 use super::observe;
+use super::prepare::Work;
 use crate::ports::{ChangeRequest, RequestState};
 
 /// The most decisions that the next actions name.
@@ -49,11 +49,12 @@ pub(super) fn resolve(open: &[&DecisionLine]) -> Vec<Next> {
 }
 
 /// Gives the ways on after a stop.
-pub(super) fn ways_on(cause: &Cause, plan: &Plan) -> Vec<Next> {
+pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
+    let (plan, option) = (&work.plan, &work.option);
     match cause {
         Cause::OtherOpen(other) => vec![
             Next::run(
-                format!("refit upgrade {}@{} --supersede", plan.platform, plan.to),
+                format!("refit upgrade {}@{} --supersede{option}", plan.platform, plan.to),
                 format!("close request {} and go to {} instead", other.number, plan.to),
             ),
             Next::run(
@@ -62,7 +63,10 @@ pub(super) fn ways_on(cause: &Cause, plan: &Plan) -> Vec<Next> {
             ),
         ],
         Cause::PeopleCommitted(_) => vec![
-            Next::run("refit resume --keep-commits", "make these commits part of the request"),
+            Next::run(
+                format!("refit resume --keep-commits{option}"),
+                "make these commits part of the request",
+            ),
             Next::run(
                 "refit resume --discard-commits",
                 "drop these commits and compute the change anew",

@@ -29,6 +29,8 @@ pub(super) struct Work {
     pub(super) base: Base,
     pub(super) listed: Vec<Listed>,
     pub(super) accepted: Vec<Acceptance>,
+    /// The option that names the cluster, where there are several; begins with a blank.
+    pub(super) option: String,
 }
 
 impl Prepared {
@@ -238,13 +240,18 @@ fn ready(mut body: report::Plan, plan: Plan, ground: &Ground, accepted: Vec<Acce
             ),
         ),
     };
-    let next = vec![Next::run(format!("refit upgrade {target}"), "carry the plan out")];
+    let option = ground.option(&body.cluster);
+    let next = vec![Next::run(
+        format!("refit upgrade {target}{option}"),
+        "carry the plan out",
+    )];
     let report = Report::new(state, message, next, body).with_exit(report::Exit::Done);
     let work = Work {
         plan,
         base: ground.base.clone(),
         listed: ground.listed.clone(),
         accepted,
+        option,
     };
     Prepared {
         report,

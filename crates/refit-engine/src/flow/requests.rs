@@ -138,7 +138,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         }
         End::Stopped(cause, fresh) => {
             let shown = fresh.as_ref().unwrap_or(request);
-            let mut report = report(State::Stopped, shown, lines::ways_on(&cause, &work.plan));
+            let mut report = report(State::Stopped, shown, lines::ways_on(&cause, work));
             report.message = cause.sentence();
             Fresh::Not(report)
         }

@@ -4,7 +4,7 @@ use refit_core::progress::Wishes;
 use refit_core::record::Note;
 use refit_core::report::{Next, Report, State, Upgrade};
 
-use super::ground::{self, Ground, Pick};
+use super::ground::{self, Ground};
 use super::{carry, notes, observe, prepare};
 use crate::{Ask, Commits, Error, Others, Ports, Target};
 
@@ -39,41 +39,68 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     carry::finish(ports, &prepared, wishes)
 }
 
-/// Finds the upgrade under way: the newest open request of the cluster, else the newest confirmed note whose target is
-/// not installed yet.
+/// Gives the upgrade under way; where several clusters have one, one must be named.
 pub(super) fn under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<UnderWay>, Error> {
-    let cluster = match ground.pick(ports, ask)? {
-        Pick::One(cluster) => Some(cluster),
-        Pick::Choose(_) | Pick::None => None,
-    };
-    let is_meant = |name: &str| cluster.is_none_or(|cluster| cluster.root.name == name);
-    let open = observe::open_with_records(ports, &ground.base, &ground.listed)?;
-    if let Some(open) = open.into_iter().find(|open| is_meant(&open.record.cluster)) {
-        let record = open.record;
-        let ask = again(ask, &record.cluster, &record.to.to_string(), &record.accepted);
-        return Ok(Some(UnderWay {
-            ask,
-            open: Open::Request,
-        }));
+    let mut all = all_under_way(ports, ask, ground)?;
+    if all.len() > 1 {
+        let names: Vec<&str> = all
+            .iter()
+            .flat_map(|way| way.ask.clusters.iter().map(String::as_str))
+            .collect();
+        return Err(Error::Usage {
+            message: format!("upgrades of `{}` are under way", names.join("`, `")),
+            remedy: "name one with `--cluster NAME`".to_owned(),
+        });
     }
-    let installed = |note: &Note| {
-        let clusters = ground.inventory.clusters.iter();
-        let mut named = clusters.filter(|cluster| cluster.root.name == note.cluster);
-        named.any(|cluster| {
-            cluster
-                .main()
-                .is_some_and(|file| file.detection.version.as_ref() >= Some(&note.to))
-        })
-    };
+    Ok(all.pop())
+}
+
+/// Finds the upgrades under way, one per cluster: its newest open request, else its newest confirmed note whose target
+/// is not installed yet.
+pub(super) fn all_under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Vec<UnderWay>, Error> {
+    let named: Vec<&String> = ground.clusters(ask)?.iter().map(|cluster| &cluster.root.name).collect();
+    let is_meant = |name: &String| ask.clusters.is_empty() || named.contains(&name);
+    let mut found: Vec<UnderWay> = Vec::new();
+    for open in observe::open_with_records(ports, &ground.base, &ground.listed)? {
+        let record = open.record;
+        if is_meant(&record.cluster) && !has(&found, &record.cluster) {
+            let ask = again(ask, &record.cluster, &record.to.to_string(), &record.accepted);
+            found.push(UnderWay {
+                ask,
+                open: Open::Request,
+            });
+        }
+    }
     let mut notes = notes::all(ports)?;
-    notes.retain(|note| {
-        note.confirmed && note.branch == ground.base.branch && is_meant(&note.cluster) && !installed(note)
-    });
-    let newest = notes.into_iter().max_by_key(|note| note.asked);
-    Ok(newest.map(|note| UnderWay {
-        ask: again(ask, &note.cluster, &note.to.to_string(), &note.accepted),
-        open: Open::Confirmed,
-    }))
+    notes.retain(|note| note.confirmed && note.branch == ground.base.branch && !is_installed(ground, note));
+    notes.sort_by_key(|note| std::cmp::Reverse(note.asked));
+    for note in notes {
+        if is_meant(&note.cluster) && !has(&found, &note.cluster) {
+            let ask = again(ask, &note.cluster, &note.to.to_string(), &note.accepted);
+            found.push(UnderWay {
+                ask,
+                open: Open::Confirmed,
+            });
+        }
+    }
+    Ok(found)
+}
+
+fn has(found: &[UnderWay], cluster: &String) -> bool {
+    found.iter().any(|way| way.ask.clusters.contains(cluster))
+}
+
+fn is_installed(ground: &Ground, note: &Note) -> bool {
+    let mut clusters = ground
+        .inventory
+        .clusters
+        .iter()
+        .filter(|cluster| cluster.root.name == note.cluster);
+    clusters.any(|cluster| {
+        cluster
+            .main()
+            .is_some_and(|file| file.detection.version.as_ref() >= Some(&note.to))
+    })
 }
 
 /// Asks again for what was asked before.

@@ -139,12 +139,7 @@ fn offer(ground: &Ground, status: &mut ClusterStatus) {
             status.state = State::UpgradeAvailable;
         }
         let target = format!("{}@{to}", status.platform);
-        let several = ground.inventory.clusters.len() > 1;
-        let option = if several {
-            format!(" --cluster {}", status.cluster)
-        } else {
-            String::new()
-        };
+        let option = ground.option(&status.cluster);
         status.next = vec![
             Next::run(format!("refit plan {target}{option}"), "see what would change"),
             Next::run(format!("refit upgrade {target}{option}"), "open a request for it"),

@@ -386,3 +386,38 @@ fn the_next_upgrade_says_what_the_cluster_ran_before() {
             .ends_with("this cluster ran v7.1.0 before, whose stored objects must be migrated before this step")
     );
 }
+
+#[test]
+fn with_two_upgrades_under_way_one_cluster_must_be_named() {
+    let text = scaled(crate::world::manifest("v7.1.0", &["v1beta2", "v1"]));
+    let other = text.replace("replicas: 2", "replicas: 2 # b");
+    let world = World::with(&[
+        ("clusters/a/flux-system/g.yaml", &text),
+        ("clusters/b/flux-system/g.yaml", &other),
+    ]);
+    for name in ["a", "b"] {
+        let asked = Ask {
+            clusters: vec![name.into()],
+            ..ask("flux@v7.2.0")
+        };
+        assert!(upgrade_asked(&world, &asked, Others::Stop).starts_with("5 "));
+    }
+    assert_eq!(
+        resume(&world, Commits::Stop),
+        "2 error: upgrades of `b`, `a` are under way"
+    );
+    let in_a = Ask {
+        clusters: vec!["a".into()],
+        ..ask("")
+    };
+    let listed = world.run(|ports| refit_engine::resolve(ports, &in_a, None)).unwrap();
+    let id = DecisionId(listed.body.decisions[0].id.clone());
+    let answer =
+        |asked: &Ask| world.run(|ports| refit_engine::resolve(ports, asked, Some((id.clone(), Answer::Theirs))));
+    let error = answer(&ask("")).unwrap_err().to_string();
+    assert_eq!(error, format!("decision `{id}` comes up in 2 clusters"));
+    assert_eq!(answer(&in_a).unwrap().body.request.unwrap().number, 1);
+    let report = world.run(|ports| refit_engine::status(ports, &ask(""))).unwrap();
+    let states: Vec<State> = report.body.clusters.iter().map(|cluster| cluster.state).collect();
+    assert_eq!(states, [State::Waiting, State::DecisionNeeded]);
+}
