@@ -93,12 +93,13 @@ impl Index {
             .count()
     }
 
-    /// Tells whether every object of a file stands in that file alone.
-    pub(super) fn keeps_to(&self, path: &Path, identity: &Identity) -> bool {
-        let file = self.by_path.get(path);
+    /// Lists the files that hold an object.
+    pub(super) fn homes(&self, identity: &Identity) -> impl Iterator<Item = &Path> {
         self.objects
             .get(identity)
-            .is_none_or(|places| places.iter().all(|(at, _)| Some(at) == file))
+            .into_iter()
+            .flatten()
+            .map(|place| self.path(*place))
     }
 
     /// Lists the objects that stand more than once.

@@ -60,8 +60,10 @@ impl<'a> Merger<'a> {
             result: Vec::new(),
             added: 0,
         };
+        let untouched = base.is_some_and(|base| same(base, three.ours));
         match keys.keying {
             Keying::Sequence => self.by_place(work),
+            _ if untouched && !in_one_order(&keys, three.ours, three.theirs) => self.by_place(work),
             _ => self.by_key(work, &keys),
         }
     }
@@ -268,6 +270,22 @@ fn is_paired(region: &Region) -> bool {
 /// Tells whether both sides changed the same items in a way that no rule can join.
 fn needs_a_person(region: &Region) -> bool {
     region.change == Change::Both && !is_paired(region) && !region.base.is_empty()
+}
+
+/// Tells whether the items that two lists share stand in the same order.
+fn in_one_order(keys: &Keys, ours: NodeRef<'_>, theirs: NodeRef<'_>) -> bool {
+    let own: Vec<String> = ours.items().filter_map(|item| keys.key(item)).collect();
+    let new: Vec<String> = theirs.items().filter_map(|item| keys.key(item)).collect();
+    let position: HashMap<&str, usize> = own
+        .iter()
+        .enumerate()
+        .map(|(index, key)| (key.as_str(), index))
+        .collect();
+    let shared: Vec<usize> = new
+        .iter()
+        .filter_map(|key| position.get(key.as_str()).copied())
+        .collect();
+    shared.is_sorted()
 }
 
 /// Lists the arguments of ours that base lacks or has otherwise; `None` when ours never changed the list.

@@ -158,22 +158,20 @@ impl State<'_> {
         if self.ours.get(path) != self.base.get(path) {
             return false;
         }
-        let sides = [&self.sides.base, &self.sides.ours, &self.sides.theirs];
-        let mut identities: Vec<Identity> = Vec::new();
-        for index in [&self.sides.base, &self.sides.theirs] {
-            if index.failed.contains_key(path) {
-                return true;
-            }
-            identities.extend(
-                index
-                    .stream(path)
-                    .into_iter()
-                    .flat_map(|stream| stream.objects().map(|(id, _)| id.clone())),
-            );
-        }
-        identities
-            .iter()
-            .all(|identity| sides.iter().all(|index| index.keeps_to(path, identity)))
+        let Some(theirs) = self.sides.theirs.stream(path) else {
+            return true;
+        };
+        let had = |identity: &Identity| {
+            self.sides
+                .base
+                .stream(path)
+                .is_some_and(|stream| stream.objects().any(|(known, _)| known == identity))
+        };
+        let is_users = |home: &Path| home != path && self.ours.get(home) != self.base.get(home);
+        let stands_elsewhere = |identity: &Identity| self.sides.ours.homes(identity).any(is_users);
+        !theirs
+            .objects()
+            .any(|(identity, _)| stands_elsewhere(identity) && !had(identity))
     }
 
     fn file(&mut self, path: &Path) {
