@@ -27,6 +27,8 @@ pub(crate) struct Programs<'a> {
 pub(crate) struct Measured {
     pub(crate) contestant: Contestant,
     pub(crate) seconds: f64,
+    /// Of the run that measured memory: user and system time on all cores, which a busy machine disturbs less.
+    pub(crate) cpu_seconds: f64,
     pub(crate) megabytes: f64,
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
@@ -76,36 +78,38 @@ pub(crate) fn contest(
     runs: usize,
 ) -> Vec<Measured> {
     let mut seconds = vec![Vec::new(); contestants.len()];
-    let mut results = vec![(None, String::new(), 0.0); contestants.len()];
+    let mut used = vec![(0.0, 0.0); contestants.len()];
+    let mut results = vec![(None, String::new()); contestants.len()];
     for round in 0..=runs {
         for (index, contestant) in contestants.iter().enumerate() {
             let command = contestant.command(programs, files);
             let _ = fs::remove_file(&files.out);
             if round == 0 {
-                // The first round warms the file cache and measures memory.
-                let megabytes = peak_megabytes(&command, files);
-                results[index].2 = megabytes;
+                // The first round warms the file cache and measures memory and processor time.
+                used[index] = resources(&command, files);
                 continue;
             }
             let started = Instant::now();
             let code = run(&command, &files.out);
             seconds[index].push(started.elapsed().as_secs_f64());
             let output = fs::read(&files.out).unwrap_or_default();
-            results[index] = (code, String::from_utf8_lossy(&output).into_owned(), results[index].2);
+            results[index] = (code, String::from_utf8_lossy(&output).into_owned());
         }
     }
-    contestants
-        .iter()
-        .zip(seconds.into_iter().zip(results))
-        .map(|(contestant, (seconds, (code, output, megabytes)))| Measured {
-            contestant: *contestant,
-            seconds: median(seconds),
+    let mut measured = Vec::new();
+    for (index, (code, output)) in results.into_iter().enumerate() {
+        let (cpu_seconds, megabytes) = used[index];
+        measured.push(Measured {
+            contestant: contestants[index],
+            seconds: median(std::mem::take(&mut seconds[index])),
+            cpu_seconds,
             megabytes,
             code,
             output,
             quality: None,
-        })
-        .collect()
+        });
+    }
+    measured
 }
 
 /// Runs a command; what `git merge-file` prints goes into the result's file, what others print nowhere.
@@ -126,14 +130,21 @@ fn run(command: &[String], out: &Path) -> Option<i32> {
         .code()
 }
 
-fn peak_megabytes(command: &[String], files: &Files) -> f64 {
-    let note = files.out.with_extension("memory");
-    let prefix = ["/usr/bin/time", "-f", "%M", "-o"].map(str::to_owned);
+/// Gives processor time in seconds and peak memory in megabytes.
+fn resources(command: &[String], files: &Files) -> (f64, f64) {
+    let note = files.out.with_extension("resources");
+    let prefix = ["/usr/bin/time", "-f", "%U %S %M", "-o"].map(str::to_owned);
     let measured = [prefix.as_slice(), &[note.display().to_string()], command].concat();
     run(&measured, &files.out);
     let text = fs::read_to_string(note).unwrap();
-    let kilobytes: f64 = text.lines().last().unwrap().parse().unwrap();
-    kilobytes / 1024.0
+    let numbers: Vec<f64> = text
+        .lines()
+        .last()
+        .unwrap()
+        .split(' ')
+        .map(|word| word.parse().unwrap())
+        .collect();
+    (numbers[0] + numbers[1], numbers[2] / 1024.0)
 }
 
 /// Gives the middle of the values.

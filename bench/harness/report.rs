@@ -28,11 +28,11 @@ impl Report {
                 .into(),
             String::new(),
             format!(
-                "{:<40}{:<17}{:>10}{:>9} {:>9} {:>10} {:>8} {:>5}",
-                "case", "who", "time", "memory", "comments", "bytes", "conflict", "exit"
+                "{:<24}{:<17}{:>10}{:>9}{:>9} {:>9} {:>10} {:>8} {:>5}",
+                "case", "who", "time", "cpu", "memory", "comments", "bytes", "conflict", "exit"
             ),
             format!(
-                "{:<76} {:>9} {:>10} {:>8} {:>5}",
+                "{:<69} {:>9} {:>10} {:>8} {:>5}",
                 "", "lost", "elsewhere", "markers", "code"
             ),
         ];
@@ -49,10 +49,11 @@ impl Report {
             let quality = one.quality.as_ref();
             let code = one.code.map_or_else(|| "-".into(), |code| code.to_string());
             self.lines.push(format!(
-                "{:<40}{:<17}{:>8.1}ms{:>7.1}MB {} {code:>5}",
+                "{:<24}{:<17}{:>8.1}ms{:>8.2}s{:>7.1}MB {} {code:>5}",
                 "",
                 one.contestant.name(),
                 one.seconds * 1_000.0,
+                one.cpu_seconds,
                 one.megabytes,
                 quality.map(ToString::to_string).unwrap_or_default(),
             ));
