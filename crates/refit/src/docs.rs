@@ -5,7 +5,7 @@
 mod json;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
 
@@ -37,10 +37,61 @@ fn every_command_has_examples_in_its_long_help() {
     }
 }
 
+#[test]
+fn every_command_that_a_text_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut wrong = Vec::new();
+    for (path, text) in texts(&root.join("crates")).into_iter().chain(texts(&root.join("docs"))) {
+        for rest in text.split("`refit ").skip(1) {
+            let words: Vec<&str> = rest.split('`').next().unwrap_or_default().split_whitespace().collect();
+            if !names_a_command(&words) {
+                wrong.push(format!("{}: `refit {}`", path.display(), words.join(" ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "no such command:\n{}", wrong.join("\n"));
+}
+
+/// Reads the sources and pages below a folder, without tests.
+fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_text = path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "md");
+        if path.is_dir() && !path.ends_with("tests") {
+            found.extend(texts(&path));
+        } else if is_text {
+            let text = std::fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+    found
+}
+
 fn built() -> Command {
     let mut command = Cli::command();
     command.build();
     command
+}
+
+/// Tells whether words begin with a command, or with an option or placeholder where any command can stand.
+fn names_a_command(words: &[&str]) -> bool {
+    let Some(first) = words.first() else { return true };
+    let known = |command: &Command, name: &str| command.get_subcommands().any(|below| below.get_name() == name);
+    let root = built();
+    let plain = |word: &str| word.chars().all(|letter| letter.is_ascii_lowercase());
+    if !plain(first) {
+        return true;
+    }
+    let Some(command) = root.get_subcommands().find(|command| command.get_name() == *first) else {
+        return false;
+    };
+    match words.get(1) {
+        Some(second) if command.has_subcommands() && plain(second) => known(command, second),
+        _ => true,
+    }
 }
 
 /// Lists all commands that do something, in the order of the help.

@@ -232,7 +232,7 @@ fn ready(mut body: report::Plan, plan: Plan, ground: &Ground, accepted: Vec<Acce
         Opening::Draft | Opening::Held => (
             State::DecisionNeeded,
             format!(
-                "{} can go from {} to {} with {}",
+                "{} can go from {} to {}; {}",
                 body.cluster,
                 body.from,
                 body.to,

@@ -112,11 +112,7 @@ pub(super) fn base(
     (cluster, file): (&Cluster, &GeneratedFile),
 ) -> Result<Side, Error> {
     if let Some(bytes) = &ask.base_file {
-        return Ok(Side::Had(
-            Arc::clone(bytes),
-            "the file given with `--base-file`".to_owned(),
-            Vec::new(),
-        ));
+        return Ok(given(ports, file, bytes));
     }
     let Some(version) = &file.detection.version else {
         return Ok(Side::Missing(Vec::new()));
@@ -133,6 +129,33 @@ pub(super) fn base(
         return Ok(Side::Missing(tried));
     }
     from_history(ports, ground, file, version, &tried)
+}
+
+/// Takes the file that the user gave, when it is a generated manifest of the installed version.
+fn given(ports: &Ports<'_>, file: &GeneratedFile, bytes: &Arc<[u8]>) -> Side {
+    let refused = |message: String| {
+        let finding = Finding::new(Code::BaseUnknown, file.path.as_str(), message)
+            .with_remedy("give the file as the generator wrote it for the installed version");
+        Side::Missing(vec![finding])
+    };
+    let Ok(stream) = Stream::split(Arc::clone(bytes)) else {
+        return refused("the file given with `--base-file` cannot be read".to_owned());
+    };
+    let manifest = Generated::read(&stream, ports.catalog);
+    if manifest.controllers().next().is_none() {
+        return refused("the file given with `--base-file` is no generated manifest: it has no controller".to_owned());
+    }
+    let shown = detect::detect(&manifest, ports.catalog).version;
+    match (&file.detection.version, shown) {
+        (Some(installed), Some(shown)) if *installed != shown => refused(format!(
+            "the file given with `--base-file` is of {shown}, installed is {installed}"
+        )),
+        _ => Side::Had(
+            Arc::clone(bytes),
+            "the file given with `--base-file`".to_owned(),
+            Vec::new(),
+        ),
+    }
 }
 
 /// Compares the release contents with the digest that the last upgrade recorded for the same options.
