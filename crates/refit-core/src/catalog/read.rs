@@ -1,7 +1,6 @@
 //! Reads catalog files and refuses those that contradict themselves.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use refit_manifest::parse;
 use serde::Deserialize;

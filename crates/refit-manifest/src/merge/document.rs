@@ -2,6 +2,7 @@
 
 use super::expect::{Expect, holds};
 use super::header::{self, Lead};
+use super::index::Index;
 use super::merger::{Choice, Holder, Merger, Proposal, Subject, Three, short};
 use super::{layout, render};
 use crate::decision::{Class, Outcome, Rule};
@@ -14,8 +15,8 @@ pub(super) struct Sides<'a> {
     pub(super) base: Option<&'a Document>,
     pub(super) ours: &'a Document,
     pub(super) theirs: Option<&'a Document>,
-    /// Whether anything of theirs mentions the object's name.
-    pub(super) mentioned: bool,
+    /// The files of theirs, to tell whether anything there mentions the object's name.
+    pub(super) all_theirs: &'a Index,
 }
 
 /// What a document must be after the merge.
@@ -34,7 +35,8 @@ pub(super) fn fits(wanted: &Wanted<'_>, found: &Document) -> bool {
         Wanted::Gone => false,
         Wanted::Same(document) => {
             let lines = |text: &'_ str| text.trim_end().replace("\r\n", "\n");
-            lines(document.body_text()) == lines(found.body_text())
+            document.body_text() == found.body_text()
+                || lines(document.body_text()) == lines(found.body_text())
                 || matches!((document.root(), found.root()), (Some(a), Some(b)) if same(a, b))
         }
         Wanted::Tree(expected) => found.root().is_some_and(|root| holds(expected, root)),
@@ -190,7 +192,7 @@ fn removed<'a>(merger: &mut Merger<'a>, sides: Sides<'a>, base: &'a Document) ->
             .zip(ours_root)
             .map(|(base, ours)| first_change(base, ours))
             .unwrap_or_default();
-        let mention = if sides.mentioned {
+        let mention = if sides.all_theirs.mentions(&ours.head().name) {
             "The new version still mentions its name."
         } else {
             "Nothing in the new version refers to it."

@@ -93,6 +93,11 @@ impl Index {
             .count()
     }
 
+    /// Tells whether the text of any file holds a name.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        !name.is_empty() && self.files.iter().any(|(_, stream)| stream.text().contains(name))
+    }
+
     /// Lists the files that hold an object.
     pub(super) fn homes(&self, identity: &Identity) -> impl Iterator<Item = &Path> {
         self.objects

@@ -2,23 +2,19 @@
 //!
 //! In: bytes and nodes. Out: offsets of lines, columns, the comments that belong to a node.
 
+use memchr::{memchr, memrchr};
+
 use crate::parse::{Kind, Layout, NodeRef};
 use crate::scalar::Style;
 
 /// Gives the start of the line that holds an offset.
 pub(super) fn line_start(bytes: &[u8], at: usize) -> usize {
-    bytes[..at]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |end| end + 1)
+    memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1)
 }
 
 /// Gives the offset behind the line end of the line that holds an offset.
 pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
-    bytes[at..]
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(bytes.len(), |end| at + end + 1)
+    memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)
 }
 
 /// Gives the number of bytes between the start of the line and an offset.

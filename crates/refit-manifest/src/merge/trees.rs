@@ -228,12 +228,12 @@ impl State<'_> {
                     None => (None, None),
                 },
             };
-            let mentioned = theirs.is_none() && base.is_some() && self.mentions(ours);
+            let all_theirs = &self.sides.theirs;
             (base.is_some() || theirs.is_some()).then_some(Sides {
                 base,
                 ours,
                 theirs,
-                mentioned,
+                all_theirs,
             })
         });
         let arrivals = self
@@ -269,17 +269,6 @@ impl State<'_> {
         let theirs = self.sides.theirs.find(identity, path, nth);
         let theirs = theirs.or_else(|| self.sides.theirs.find(renamed?, path, nth));
         (base, theirs.map(|place| self.sides.theirs.document(place)))
-    }
-
-    fn mentions(&self, document: &Document) -> bool {
-        let name = &document.head().name;
-        !name.is_empty()
-            && self
-                .sides
-                .theirs
-                .files
-                .iter()
-                .any(|(_, stream)| std::str::from_utf8(stream.bytes()).is_ok_and(|text| text.contains(&**name)))
     }
 
     fn keep(&mut self, path: &Path, done: Done) {

@@ -6,7 +6,8 @@ use super::Head;
 use super::split::lines;
 use crate::parse::NodeRef;
 
-/// Reads the head from the lines of a body; `None` where a line is of a shape that only the parser can judge.
+/// Reads the head from the lines of a body, down to the first key behind `metadata` when the type stands before it;
+/// `None` where a line is of a shape that only the parser can judge.
 pub(super) fn scan(body: &[u8]) -> Option<Head> {
     let mut head = Head::default();
     let mut in_metadata = false;
@@ -24,6 +25,9 @@ pub(super) fn scan(body: &[u8]) -> Option<Head> {
         }
         started = true;
         if depth == 0 {
+            if indent.is_some() && !head.kind.is_empty() && !head.api_version.is_empty() {
+                return Some(head);
+            }
             let (key, value) = split_key(content)?;
             in_metadata = key == b"metadata";
             match key {
