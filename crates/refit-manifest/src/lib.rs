@@ -1,6 +1,6 @@
 //! YAML manifests as immutable bytes with spans, and their three-way merge.
 //!
-//! In: bytes, as [`Tree`]s of files. Out: documents, splices, merged trees and the [`merge::Decision`]s that explain
+//! In: bytes, as [`Tree`]s of files. Out: documents, splices, merged trees and the [`Decision`]s that explain
 //! them. Knows neither clients nor files nor clocks. Modules are listed in flow order; each imports only from those
 //! above it.
 

@@ -1,7 +1,7 @@
 //! One document as a tree of nodes with byte spans.
 //!
 //! In: the bytes of a file and the span of one document. Out: [`Parsed`], walked through [`NodeRef`]. The parser crate
-//! is known to [`granit`] alone; comments are not nodes, since between two nodes of a block only blank lines and
+//! is known to `granit` alone; comments are not nodes, since between two nodes of a block only blank lines and
 //! comments can stand and the bytes tell them.
 
 mod builder;
