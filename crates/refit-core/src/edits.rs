@@ -82,7 +82,7 @@ impl Found<'_> {
         }
     }
 
-    /// Elements are the same when they have the same name or, without names, the same text.
+    /// Elements are the same when they have the same name or set the same flag, else when they are equal.
     fn sequence(&mut self, field: &str, base: NodeRef<'_>, ours: NodeRef<'_>) {
         let find = |list: NodeRef<'_>, wanted: NodeRef<'_>| list.items().any(|item| is_same(item, wanted));
         for item in base.items() {
@@ -99,22 +99,24 @@ impl Found<'_> {
 }
 
 fn is_same(one: NodeRef<'_>, other: NodeRef<'_>) -> bool {
-    match (name(one), name(other)) {
+    match (key(one), key(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) => same(one, other),
         _ => false,
     }
 }
 
-fn name(node: NodeRef<'_>) -> Option<&str> {
-    node.get("name").and_then(NodeRef::text)
+/// Gives what an element is told by: its name, or the flag of an argument.
+fn key(node: NodeRef<'_>) -> Option<String> {
+    if let Some(name) = node.get("name").and_then(NodeRef::text) {
+        return Some(format!("name={name}"));
+    }
+    let (flag, _) = node.text()?.split_once('=')?;
+    flag.starts_with('-').then(|| flag.to_owned())
 }
 
 fn element(field: &str, item: NodeRef<'_>) -> String {
-    match name(item) {
-        Some(name) => format!("{field}[name={name}]"),
-        None => format!("{field}[]"),
-    }
+    format!("{field}[{}]", key(item).unwrap_or_default())
 }
 
 fn below(field: &str, key: &str) -> String {
@@ -154,12 +156,13 @@ mod tests {
     #[test]
     fn each_field_element_and_object_that_differs_is_one_change() {
         check(
-            "kind: A\nmetadata: {name: a}\nspec:\n  replicas: 1\n  args: [--x, --y]\n  containers:\n  - name: m\n    image: i:1\n---\nkind: B\nmetadata: {name: b}\n",
-            "kind: A\nmetadata: {name: a, labels: {t: u}}\nspec:\n  args: [\"--x\", --z]\n  containers:\n  - image: i:2\n    name: m\n---\nkind: C\nmetadata: {name: c}\n",
+            "kind: A\nmetadata: {name: a}\nspec:\n  replicas: 1\n  args: [--x, --y, --l=1]\n  containers:\n  - name: m\n    image: i:1\n---\nkind: B\nmetadata: {name: b}\n",
+            "kind: A\nmetadata: {name: a, labels: {t: u}}\nspec:\n  args: [\"--x\", --z, --l=2]\n  containers:\n  - image: i:2\n    name: m\n---\nkind: C\nmetadata: {name: c}\n",
             &[
                 "A/a metadata.labels: - -> {t: u}",
                 "A/a spec.replicas: 1 -> -",
                 "A/a spec.args[]: --y -> -",
+                "A/a spec.args[--l]: --l=1 -> --l=2",
                 "A/a spec.args[]: - -> --z",
                 "A/a spec.containers[name=m].image: i:1 -> i:2",
                 "B/b : the object -> -",

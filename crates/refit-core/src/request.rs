@@ -226,11 +226,11 @@ fn taken(decision: &DecisionLine) -> String {
         Some(answer) => format!("answered {}", code(answer)),
         None => "by rule".to_owned(),
     };
-    format!(
-        "{} ({by}; change it with {})",
-        sentence(&decision.message),
-        code(&format!("refit resolve {} ours|theirs", decision.id))
-    )
+    if decision.message.contains("refit resolve") {
+        return format!("{} ({by})", sentence(&decision.message));
+    }
+    let command = code(&format!("refit resolve {} ours|theirs", decision.id));
+    format!("{} ({by}; change it with {command})", sentence(&decision.message))
 }
 
 fn finding(finding: &Finding) -> String {

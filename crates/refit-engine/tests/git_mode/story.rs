@@ -256,7 +256,7 @@ fn the_inventory_lists_what_the_user_changed() {
         changes,
         [
             r#"spec.replicas Some("1") -> Some("2")"#,
-            r#"spec.template.spec.containers[name=manager].args[] None -> Some("--concurrent=20")"#
+            r#"spec.template.spec.containers[name=manager].args[--concurrent] None -> Some("--concurrent=20")"#
         ]
     );
     let roles: Vec<String> = cluster
