@@ -10,7 +10,7 @@ use refit_manifest::{Decision, Path, Rule as MergeRule};
 
 use super::dom::{Kind, Node, Shape};
 use super::keys::{self, Rule};
-use super::objects::{Document, File, Name};
+use super::objects::{Document, File, Name, Side};
 use super::skeleton::{Cut, Cutting, Known};
 use super::step::{Reach, Step, reach, shown};
 use super::walk::{decisions_of, element_names, entry, occurrences, position, view};
@@ -141,6 +141,12 @@ impl Changes<'_> {
                 untouched: base.is_some() && base == ours.map(|d| d.root.hash),
             };
             let theirs = self.sides.theirs.find(name).map(|(_, d)| &d.root);
+            if let (Some(o), Some(r)) = (ours, result)
+                && self.replaced(name, &o.root, &r.root)
+            {
+                self.replace(&object, &[], (&o.root, &r.root), Cutting::Value);
+                continue;
+            }
             let trio = Trio {
                 ours: ours.map(|d| &d.root),
                 result: result.map(|d| &d.root),
@@ -163,6 +169,22 @@ impl Changes<'_> {
                 name.shown()
             ));
         }
+    }
+
+    /// Tells whether a document that nobody edited was replaced by the text of theirs, which may spell equal values
+    /// otherwise.
+    fn replaced(&self, name: &Name, ours: &Node, result: &Node) -> bool {
+        let text = |side: &Side, path: &Path, node: &Node| {
+            let text = side.files.get(path).and_then(|file| file.text.get(node.span.clone()));
+            text.map(|text| text.trim_end().to_owned())
+        };
+        let (Some((old, base)), Some((new, theirs))) = (self.sides.base.find(name), self.sides.theirs.find(name))
+        else {
+            return false;
+        };
+        text(self.sides.ours, self.path, ours) == text(self.sides.base, old, &base.root)
+            && text(self.sides.result, self.path, result) == text(self.sides.theirs, new, &theirs.root)
+            && text(self.sides.ours, self.path, ours) != text(self.sides.result, self.path, result)
     }
 
     fn place(&mut self, object: &Object<'_>, steps: &mut Vec<Step>, trio: Trio<'_>) {

@@ -135,7 +135,22 @@ impl Walk<'_> {
     /// Tells whether a rule lets ours stay where only theirs changed: options, secrets, files that cannot be merged.
     fn stays(&self, steps: &[Step], quad: Quad<'_>) -> bool {
         let kept = quad.result.map(|n| n.hash) == quad.ours.map(|n| n.hash);
+        // An element with the same first key, such as the port number, may be in conflict instead.
+        let alike = |field: &str| match steps.split_last() {
+            Some((Step::Element(names), list)) => {
+                let first = names.iter().min_by_key(|name| name.len()).map_or("", String::as_str);
+                let part = names
+                    .iter()
+                    .find(|name| name.contains('=') && !name.contains(','))
+                    .map_or(first, String::as_str);
+                reach(field, list) == Reach::Inside && field.contains(&format!("[{part},"))
+            }
+            _ => false,
+        };
         kept && self.decisions.iter().any(|decision| {
+            if decision.outcome == Outcome::Conflict && alike(&decision.field) {
+                return true;
+            }
             let whole = decision.outcome == Outcome::Blocked || decision.rule == MergeRule::SecretKept;
             let option = decision.rule == MergeRule::GroupAbsent && steps.is_empty() && quad.ours.is_none();
             let answered = decision.answer == Some(Answer::Ours)
@@ -262,6 +277,9 @@ impl Walk<'_> {
     /// Checks a place that both sides changed and that is one value.
     fn whole(&mut self, steps: &[Step], quad: Quad<'_>) {
         let Some(decision) = self.covering(steps, Outcome::Noted) else {
+            if self.by_items(steps, quad) {
+                return;
+            }
             return self.report(steps, "both sides changed this and no decision is reported", quad);
         };
         let outcome = decision.outcome;
@@ -306,6 +324,24 @@ impl Walk<'_> {
                 quad,
             );
         }
+    }
+
+    /// Tells whether a list without keys was merged item by item, with decisions on the items: either the items add up,
+    /// or a conflict on one of them left the list as ours.
+    fn by_items(&self, steps: &[Step], quad: Quad<'_>) -> bool {
+        let lists = [quad.ours, quad.theirs, quad.result]
+            .iter()
+            .all(|node| view(*node).is_some_and(Node::is_list));
+        let inside = |decision: &&&Decision| reach(&decision.field, steps) == Reach::Inside;
+        let strongest = self
+            .decisions
+            .iter()
+            .filter(inside)
+            .map(|decision| decision.outcome)
+            .max();
+        let kept = strongest >= Some(Outcome::Conflict) && quad.ours.map(|n| n.hash) == quad.result.map(|n| n.hash);
+        let added_up = || compose::explains(quad.base, quad.ours, quad.theirs, quad.result);
+        lists && strongest.is_some() && (kept || added_up())
     }
 
     fn blocked(&self) -> bool {
