@@ -7,6 +7,7 @@
 pub mod checker;
 pub mod contract;
 pub mod flux;
+pub mod generate;
 pub mod git;
 pub mod memory;
 pub mod memory_forge;

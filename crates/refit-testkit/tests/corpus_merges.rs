@@ -1,0 +1,185 @@
+//! Every Flux manifest of the real repositories, merged to the next minor, to v2.3.0 and to v2.9.4, and checked.
+//!
+//! Ours is the manifest's directory with all that the user has there; base and theirs are rendered with the recovered
+//! options. The table states the verdict on each: upgraded, blocked with which code, decision needed.
+
+#![expect(clippy::expect_used, reason = "a test that cannot be set up must stop")]
+
+use std::path::{Path as FilePath, PathBuf};
+
+use refit_core::catalog::Catalog;
+use refit_core::check::{self, Target};
+use refit_core::detect::{Recognised, detect, recognise};
+use refit_core::generated::Generated;
+use refit_core::options::{Options, recover};
+use refit_core::release::Version;
+use refit_core::render::render;
+use refit_manifest::merge::Settings;
+use refit_manifest::schema::ListKeys;
+use refit_manifest::{Entry, Outcome, Path, Stream, Tree};
+use refit_testkit::{merging, shared};
+
+fn files(folder: &FilePath, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder is readable").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, found)
+        } else {
+            found.push(path)
+        }
+    }
+    found.sort();
+}
+
+/// Reads a directory as a tree with paths below it.
+fn tree(folder: &FilePath) -> Tree {
+    let mut paths = Vec::new();
+    files(folder, &mut paths);
+    let entry = |path: PathBuf| {
+        let name = path.strip_prefix(folder).ok()?.to_str()?.to_owned();
+        Some((Path::new(name), Entry::file(std::fs::read(&path).ok()?)))
+    };
+    paths.into_iter().filter_map(entry).collect()
+}
+
+fn split(bytes: &[u8]) -> Option<Stream> {
+    Stream::split(bytes.into()).ok()
+}
+
+/// Renders a release as the generator would write it with the options; `None` where the release is not there.
+fn rendered(version: &Version, options: &Options, catalog: &Catalog) -> Option<Vec<u8>> {
+    let folder = shared::find("flux-manifests")?.join(version.to_string());
+    let read = |name: &str| split(&std::fs::read(folder.join(name)).ok()?);
+    let streams: Vec<Stream> = ["gotk-components.yaml", "gotk-components.six.yaml"]
+        .iter()
+        .filter_map(|name| read(name))
+        .collect();
+    let made = render(&streams, options, catalog).ok()?;
+    Some(made.bytes.to_vec())
+}
+
+/// One manifest of the corpus.
+struct Manifest<'m> {
+    path: &'m FilePath,
+    stream: Stream,
+    catalog: &'m Catalog,
+}
+
+impl Manifest<'_> {
+    /// Gives one line for each target, and what the checker found wrong.
+    fn verdicts(&self, wrong: &mut Vec<String>) -> Vec<String> {
+        let generated = Generated::read(&self.stream, self.catalog);
+        let options = recover(&generated, self.catalog);
+        let from = detect(&generated, self.catalog)
+            .version
+            .filter(|version| self.catalog.knows(version));
+        let Some((from, base)) = from.and_then(|from| Some((from.clone(), rendered(&from, &options, self.catalog)?)))
+        else {
+            return vec!["blocked BaseUnknown".to_owned()];
+        };
+        let mut targets: Vec<Version> = self.catalog.next_minor(&from).cloned().into_iter().collect();
+        targets.extend(["v2.3.0", "v2.9.4"].iter().filter_map(|name| Version::parse(name).ok()));
+        targets.retain(|target| *target > from);
+        targets.sort();
+        targets.dedup();
+        targets
+            .iter()
+            .map(|to| format!("{from} -> {to}: {}", self.upgrade(&from, to, (&options, &base), wrong)))
+            .collect()
+    }
+
+    fn upgrade(
+        &self,
+        from: &Version,
+        to: &Version,
+        (options, base): (&Options, &[u8]),
+        wrong: &mut Vec<String>,
+    ) -> String {
+        let theirs = rendered(to, options, self.catalog).expect("the target can be rendered");
+        let next = split(&theirs).expect("the target is a stream");
+        let definitions = |stream: &Stream| check::definitions(&Generated::read(stream, self.catalog));
+        let target = Target {
+            from,
+            to,
+            catalog: self.catalog,
+        };
+        let findings = target.definitions(&definitions(&self.stream), &definitions(&next));
+        let mut blocking: Vec<&str> = findings
+            .iter()
+            .filter(|finding| finding.blocks())
+            .map(|finding| finding.code.word())
+            .collect();
+        blocking.dedup();
+        let file = self.path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let one = |bytes: &[u8]| [(Path::new(file), Entry::file(bytes))].into_iter().collect::<Tree>();
+        let ours = tree(self.path.parent().expect("a directory"));
+        let settings = Settings {
+            lists: ListKeys::read(&next),
+            known_tags: self.catalog.known_tags().into_iter().collect(),
+            ..Settings::default()
+        };
+        let checked = merging::trees([&one(base), &ours, &one(&theirs)], &settings);
+        wrong.extend(
+            checked
+                .violations
+                .iter()
+                .map(|wrong| format!("{} to {to}: {wrong}", self.path.display())),
+        );
+        for (path, entry) in ours.iter().filter(|(path, _)| path.as_str() != file) {
+            if checked.merged.tree.get(path) != Some(entry) {
+                wrong.push(format!("{} to {to}: {path} of the user changed", self.path.display()));
+            }
+        }
+        let count = |outcome| checked.merged.decisions.iter().filter(|d| d.outcome == outcome).count();
+        let merged = match checked.outcome() {
+            Outcome::Clean => "upgraded".to_owned(),
+            Outcome::Noted => format!("upgraded, {} noted", count(Outcome::Noted)),
+            Outcome::Conflict => format!("decision needed, {}", count(Outcome::Conflict)),
+            Outcome::Blocked => "blocked file".to_owned(),
+        };
+        match blocking.as_slice() {
+            [] => merged,
+            codes => format!("blocked {} (files: {merged})", codes.join(" ")),
+        }
+    }
+}
+
+#[test]
+fn each_manifest_of_the_corpus_is_merged_as_the_table_says() {
+    let Some(corpus) = shared::find("corpus") else { return };
+    if shared::find("flux-manifests").is_none() {
+        return;
+    }
+    let catalog = Catalog::flux().expect("the embedded catalog");
+    let mut paths = Vec::new();
+    files(&corpus, &mut paths);
+    let (mut table, mut wrong) = (String::new(), Vec::new());
+    for path in paths
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "yaml" || end == "yml"))
+    {
+        let Some(stream) = std::fs::read(path).ok().as_deref().and_then(split) else {
+            continue;
+        };
+        if recognise(&stream, &catalog) != Recognised::Manifest {
+            continue;
+        }
+        let manifest = Manifest {
+            path,
+            stream,
+            catalog: &catalog,
+        };
+        let name = path
+            .strip_prefix(&corpus)
+            .expect("below the corpus")
+            .display()
+            .to_string();
+        for verdict in manifest.verdicts(&mut wrong) {
+            table.push_str(&format!("{name}: {verdict}\n"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(table, EXPECTED, "\n{table}");
+}
+
+const EXPECTED: &str = "";
