@@ -194,7 +194,10 @@ pub(super) fn compare(left: &[Line], right: &[Line], known: &Known) -> Option<St
         if i < left.len() && left[i].optional(&known.base, &known.theirs) {
             go((i + 1, j));
         }
-        let copied = |line: &Line| line.cut || known.lines.contains(without_indentation(&line.text));
+        let copied = |line: &Line| {
+            let bare = without_indentation(&line.text);
+            line.cut || bare == "---" || known.lines.contains(bare)
+        };
         if j < right.len() && right[j].optional(&known.theirs, &known.base) && copied(&right[j]) {
             go((i, j + 1));
         }

@@ -332,7 +332,11 @@ impl Walk<'_> {
         let lists = [quad.ours, quad.theirs, quad.result]
             .iter()
             .all(|node| view(*node).is_some_and(Node::is_list));
-        let inside = |decision: &&&Decision| reach(&decision.field, steps) == Reach::Inside;
+        let named = |decision: &&&Decision| match reach(&decision.field, steps) {
+            Reach::Inside => true,
+            Reach::Covers(depth) => depth == steps.len(),
+            Reach::Elsewhere => false,
+        };
         let strongest = self
             .decisions
             .iter()
