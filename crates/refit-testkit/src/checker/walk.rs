@@ -340,7 +340,7 @@ impl Walk<'_> {
         let strongest = self
             .decisions
             .iter()
-            .filter(inside)
+            .filter(named)
             .map(|decision| decision.outcome)
             .max();
         let kept = strongest >= Some(Outcome::Conflict) && quad.ours.map(|n| n.hash) == quad.result.map(|n| n.hash);
