@@ -101,6 +101,7 @@ impl Manifest<'_> {
         let target = Target {
             from,
             to,
+            before: None,
             catalog: self.catalog,
         };
         let findings = target.definitions(&definitions(&self.stream), &definitions(&next));

@@ -11,6 +11,7 @@ use refit_manifest::{Decision, Path, Rule as MergeRule};
 use super::dom::{Kind, Node, Shape};
 use super::keys::{self, Rule};
 use super::objects::{Document, File, Name, Side};
+use super::order::{common, misplaced};
 use super::skeleton::{Cut, Cutting, Known};
 use super::step::{Reach, Step, reach, shown};
 use super::walk::{decisions_of, element_names, entry, occurrences, position, view};
@@ -90,6 +91,13 @@ fn line_ends(path: &Path, ours: &File, result: &File) -> Option<String> {
 struct Change {
     ours: Option<Cut>,
     result: Option<Cut>,
+}
+
+impl Change {
+    /// Tells whether the place is a whole node of ours.
+    fn is_of(&self, node: &Node) -> bool {
+        self.ours.as_ref().is_some_and(|cut| cut.range == node.span)
+    }
 }
 
 struct Changes<'c> {
@@ -193,6 +201,7 @@ impl Changes<'_> {
                 let cut = Cut {
                     range: one.span.clone(),
                     cutting: Cutting::Entry,
+                    own: true,
                 };
                 self.explain(object, steps);
                 self.copied(object, steps, trio);
@@ -232,6 +241,7 @@ impl Changes<'_> {
             Some(Cut {
                 range: node.span.clone(),
                 cutting,
+                own: true,
             })
         };
         self.found.push(Change {
@@ -302,34 +312,42 @@ impl Changes<'_> {
             let (a, b) = (entry(o, &key, count), entry(r, &key, count));
             let before = self.found.len();
             self.place(object, steps, trio.map(|map| entry(map, &key, count)));
-            if a.is_none() || b.is_none() {
-                // A whole entry begins at its key.
-                let holder = if a.is_some() { o } else { r };
-                let start = holder
-                    .entries()
-                    .iter()
-                    .filter(|(k, _)| k.text().unwrap_or("?") == key)
-                    .nth(count);
-                if let Some((key, _)) = start {
-                    self.stretch(before, key.span.start);
-                }
-            }
+            let from = |map: &Node, held: Option<&Node>| held.and(key_of(map, &key, count));
+            self.stretch(before, [from(o, a), from(r, b)]);
             steps.pop();
         }
     }
 
-    fn stretch(&mut self, from: usize, start: usize) {
+    /// Lets whole entries begin at their key, and values that change their form behind the colon.
+    fn stretch(&mut self, from: usize, keys: [Option<Range<usize>>; 2]) {
         for change in &mut self.found[from..] {
+            for (cut, key) in [&mut change.ours, &mut change.result].into_iter().zip(&keys) {
+                let (Some(cut), Some(key)) = (cut, key) else { continue };
+                match cut.cutting {
+                    Cutting::Entry if keys.contains(&None) => cut.range.start = key.start,
+                    Cutting::Value if cut.own => cut.range.start = key.end + 1,
+                    _ => {}
+                }
+            }
             for cut in [&mut change.ours, &mut change.result].into_iter().flatten() {
-                cut.range.start = start;
+                cut.own = false;
             }
         }
     }
 
+    /// The items of a list are no values of the entry that holds it.
     fn lists(&mut self, object: &Object<'_>, steps: &mut Vec<Step>, (o, r): (&Node, &Node), trio: Trio<'_>) {
-        if let Some(keyed) = keys::rule(self.sides.keys.rule(object.name, steps), steps, &[o, r]) {
-            return self.keyed(object, steps, trio, &keyed.rule);
+        let before = self.found.len();
+        match keys::rule(self.sides.keys.rule(object.name, steps), steps, &[o, r]) {
+            Some(keyed) => self.keyed(object, steps, trio, &keyed.rule),
+            None => self.sequence(object, steps, (o, r)),
         }
+        if self.found.len() > before + 1 || !self.found[before..].iter().all(|change| change.is_of(o)) {
+            self.stretch(before, [None, None]);
+        }
+    }
+
+    fn sequence(&mut self, object: &Object<'_>, steps: &mut Vec<Step>, (o, r): (&Node, &Node)) {
         let pairs = common(o.items(), r.items());
         let (mut left, mut right) = (0, 0);
         for (i, j) in pairs.into_iter().chain([(o.items().len(), r.items().len())]) {
@@ -431,31 +449,10 @@ impl Changes<'_> {
     }
 }
 
-/// Finds the longest common subsequence of two lists, as pairs of indexes.
-fn common(left: &[Node], right: &[Node]) -> Vec<(usize, usize)> {
-    let width = right.len() + 1;
-    let mut lengths = vec![0_u32; (left.len() + 1) * width];
-    for i in (0..left.len()).rev() {
-        for j in (0..right.len()).rev() {
-            lengths[i * width + j] = if left[i].hash == right[j].hash {
-                lengths[(i + 1) * width + j + 1] + 1
-            } else {
-                lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
-            };
-        }
-    }
-    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
-    while i < left.len() && j < right.len() {
-        if left[i].hash == right[j].hash {
-            pairs.push((i, j));
-            (i, j) = (i + 1, j + 1);
-        } else if lengths[(i + 1) * width + j] >= lengths[i * width + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    pairs
+/// Gives the place of the nth entry's key.
+fn key_of(map: &Node, key: &str, count: usize) -> Option<Range<usize>> {
+    let mut same = map.entries().iter().filter(|(k, _)| k.text().unwrap_or("?") == key);
+    same.nth(count).map(|(key, _)| key.span.clone())
 }
 
 fn is_flow(node: &Node) -> bool {
@@ -463,21 +460,4 @@ fn is_flow(node: &Node) -> bool {
         Kind::Map { shape, .. } | Kind::List { shape, .. } => *shape == Shape::Flow,
         _ => false,
     }
-}
-
-/// Finds something new that does not stand between the neighbours that theirs gives it.
-fn misplaced<'k, K: PartialEq>(ours: &[K], result: &'k [K], theirs: &[K]) -> Option<&'k K> {
-    let at = |key: &K| result.iter().position(|other| other == key);
-    result.iter().enumerate().find_map(|(place, key)| {
-        let index = theirs.iter().position(|other| other == key)?;
-        let before = theirs[..index].iter().rev().find_map(at);
-        let after = theirs[index + 1..].iter().find_map(at);
-        let wrong = match (before, after) {
-            (Some(before), Some(after)) if before < after => place < before || place > after,
-            (Some(before), _) => place < before,
-            (None, Some(after)) => place > after,
-            (None, None) => false,
-        };
-        (wrong && !ours.contains(key)).then_some(key)
-    })
 }

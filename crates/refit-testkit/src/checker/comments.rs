@@ -78,6 +78,7 @@ fn removed(sides: &Sides<'_>, ours: &File, comment: &str) -> bool {
         .map(|range| super::skeleton::Cut {
             range,
             cutting: super::skeleton::Cutting::Entry,
+            own: false,
         })
         .collect::<Vec<_>>();
     !cuts.is_empty() && super::skeleton::goes_with_cut(&ours.text, &cuts, comment)

@@ -13,6 +13,7 @@ pub(crate) mod dom;
 mod files;
 mod keys;
 mod objects;
+mod order;
 mod skeleton;
 mod step;
 mod value;

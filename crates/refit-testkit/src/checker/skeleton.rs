@@ -24,6 +24,8 @@ pub(super) enum Cutting {
 pub(super) struct Cut {
     pub(super) range: Range<usize>,
     pub(super) cutting: Cutting,
+    /// Whether the place is the value of the entry that is looked at.
+    pub(super) own: bool,
 }
 
 /// The comments of the sides that may replace those of ours.
@@ -55,7 +57,7 @@ pub(super) fn lines(text: &str, mut cuts: Vec<Cut>) -> Vec<Line> {
     cuts.sort_by_key(|cut| (cut.range.start, std::cmp::Reverse(cut.range.end)));
     let mut out = String::new();
     let mut at = 0;
-    for Cut { range, cutting } in cuts {
+    for Cut { range, cutting, .. } in cuts {
         if range.start < at {
             continue;
         }
