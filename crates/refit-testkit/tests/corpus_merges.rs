@@ -183,4 +183,37 @@ fn each_manifest_of_the_corpus_is_merged_as_the_table_says() {
     assert_eq!(table, EXPECTED, "\n{table}");
 }
 
-const EXPECTED: &str = "";
+const EXPECTED: &str = "\
+andreswebs+k8s-fleet-fluxcd-template/2021-05-04/flux-system/gotk-components.yaml: v0.13.1 -> v0.14.2: upgraded
+andreswebs+k8s-fleet-fluxcd-template/2021-05-04/flux-system/gotk-components.yaml: v0.13.1 -> v2.3.0: upgraded
+andreswebs+k8s-fleet-fluxcd-template/2021-05-04/flux-system/gotk-components.yaml: \
+    v0.13.1 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
+billimek+k8s-gitops/2021-05-17/flux-system/gotk-components.yaml: v0.13.4 -> v0.14.2: upgraded
+billimek+k8s-gitops/2021-05-17/flux-system/gotk-components.yaml: v0.13.4 -> v2.3.0: upgraded
+billimek+k8s-gitops/2021-05-17/flux-system/gotk-components.yaml: \
+    v0.13.4 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
+billimek+k8s-gitops/2024-09-26/flux-system/gotk-components.yaml: v2.3.0 -> v2.4.0: upgraded
+billimek+k8s-gitops/2024-09-26/flux-system/gotk-components.yaml: \
+    v2.3.0 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded, 2 noted)
+sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: \
+    v0.21.0 -> v0.22.1: upgraded
+sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: \
+    v0.21.0 -> v2.3.0: upgraded
+sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: \
+    v0.21.0 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production/flux-system/gotk-components.yaml: \
+    v0.12.3 -> v0.13.4: upgraded
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production/flux-system/gotk-components.yaml: \
+    v0.12.3 -> v2.3.0: upgraded
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production/flux-system/gotk-components.yaml: \
+    v0.12.3 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/production-gke/flux-system/gotk-components.yaml: \
+    blocked BaseUnknown
+xUnholy+k8s-gitops/2021-04-14/k8s/clusters/staging/flux-system/gotk-components.yaml: blocked BaseUnknown
+xUnholy+k8s-gitops/2023-03-31/k8s/clusters/cluster-1/flux-system/gotk-components.yaml: \
+    v0.41.2 -> v2.0.1: upgraded
+xUnholy+k8s-gitops/2023-03-31/k8s/clusters/cluster-1/flux-system/gotk-components.yaml: \
+    v0.41.2 -> v2.3.0: upgraded
+xUnholy+k8s-gitops/2023-03-31/k8s/clusters/cluster-1/flux-system/gotk-components.yaml: \
+    v0.41.2 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
+";
