@@ -21,6 +21,33 @@ pub struct BuildSet {
     pub resources: BTreeSet<Path>,
     /// The kustomizations that name them, in the order in which they were reached.
     pub kustomizations: Vec<Path>,
+    /// Which kustomization names which resource or kustomization.
+    named: BTreeSet<(Path, Path)>,
+}
+
+impl BuildSet {
+    /// Gives the kustomizations that a resource is built through, in the order in which they were reached.
+    pub fn chain(&self, resource: &Path) -> Vec<Path> {
+        let mut through: BTreeSet<&Path> = BTreeSet::from([resource]);
+        loop {
+            let before = through.len();
+            let naming = self
+                .named
+                .iter()
+                .filter(|(_, named)| through.contains(named))
+                .map(|(by, _)| by);
+            let naming: Vec<&Path> = naming.collect();
+            through.extend(naming);
+            if through.len() == before {
+                break;
+            }
+        }
+        self.kustomizations
+            .iter()
+            .filter(|path| through.contains(path))
+            .cloned()
+            .collect()
+    }
 }
 
 /// Gives what a directory is built from: what its kustomization names, else every manifest below.
@@ -30,7 +57,7 @@ pub fn of(tree: &Tree, directory: &str) -> BuildSet {
         set: BuildSet::default(),
         entered: BTreeSet::new(),
     };
-    walk.directory(&normal(directory));
+    walk.directory(&normal(directory), None);
     walk.set
 }
 
@@ -78,13 +105,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn directory(&mut self, directory: &str) {
+    /// Takes what a directory is built from; `by` is the kustomization that names it.
+    fn directory(&mut self, directory: &str, by: Option<&Path>) {
+        let own = kustomization(self.tree, directory);
+        if let (Some(own), Some(by)) = (&own, by) {
+            self.set.named.insert((by.clone(), own.clone()));
+        }
         if self.entered.len() >= DIRECTORY_LIMIT || !self.entered.insert(directory.to_owned()) {
             return;
         }
-        match kustomization(self.tree, directory) {
+        match own {
             Some(path) => self.kustomization(&path),
-            None => self.everything(directory),
+            None => self.everything(directory, by),
         }
     }
 
@@ -97,21 +129,28 @@ impl Walk<'_> {
         let roots = stream.documents().iter().filter_map(|document| document.root());
         let named: Vec<String> = roots.flat_map(named).collect();
         for name in named {
-            self.named(&resolve(path.directory(), &name));
+            self.named(&resolve(path.directory(), &name), path);
         }
     }
 
-    fn named(&mut self, path: &str) {
+    fn named(&mut self, path: &str, by: &Path) {
         let file = Path::new(path);
         if self.tree.bytes(&file).is_some() {
-            self.set.resources.insert(file);
+            self.resource(&file, Some(by));
         } else if self.tree.paths().any(|known| is_below(known, path)) {
-            self.directory(path);
+            self.directory(path, Some(by));
+        }
+    }
+
+    fn resource(&mut self, file: &Path, by: Option<&Path>) {
+        self.set.resources.insert(file.clone());
+        if let Some(by) = by {
+            self.set.named.insert((by.clone(), file.clone()));
         }
     }
 
     /// Takes every manifest below; a directory with a kustomization of its own is built by that.
-    fn everything(&mut self, directory: &str) {
+    fn everything(&mut self, directory: &str, by: Option<&Path>) {
         let below: Vec<Path> = self.tree.below(directory).paths().cloned().collect();
         let own: BTreeSet<String> = below
             .iter()
@@ -124,13 +163,11 @@ impl Walk<'_> {
                 Some(inner) => {
                     built.insert(inner.to_owned());
                 }
-                None => {
-                    self.set.resources.insert(path.clone());
-                }
+                None => self.resource(path, by),
             }
         }
         for inner in built {
-            self.directory(&inner);
+            self.directory(&inner, by);
         }
     }
 }
@@ -230,6 +267,35 @@ mod tests {
             "c",
             &["c/a.yaml", "c/inner/x.yaml", "c/plain/b.yaml"],
             &["c/inner/kustomization.yaml"],
+        );
+    }
+
+    #[test]
+    fn the_chain_of_a_resource_is_every_kustomization_that_leads_to_it() {
+        let files = [
+            ("c/kustomization.yaml", "resources: [flux, apps]\n"),
+            ("c/flux/kustomization.yaml", "resources: [g.yaml]\n"),
+            ("c/flux/g.yaml", ""),
+            ("c/apps/kustomization.yaml", "resources: [a.yaml, ../flux]\n"),
+            ("c/apps/a.yaml", ""),
+        ];
+        let entry = |(path, text): &(&str, &str)| (Path::from(*path), Entry::file(text.as_bytes()));
+        let set = of(&files.iter().map(entry).collect(), "c");
+        let chain = |path: &str| {
+            set.chain(&Path::from(path))
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        let all = [
+            "c/kustomization.yaml",
+            "c/flux/kustomization.yaml",
+            "c/apps/kustomization.yaml",
+        ];
+        assert_eq!(chain("c/flux/g.yaml"), all);
+        assert_eq!(
+            chain("c/apps/a.yaml"),
+            ["c/kustomization.yaml", "c/apps/kustomization.yaml"]
         );
     }
 

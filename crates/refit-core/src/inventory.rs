@@ -176,7 +176,7 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
             None => {}
         }
     }
-    let chain = chain(&root, snapshot);
+    let chain = chain(&root);
     for path in plane_files(&root, &chain, snapshot) {
         findings.extend(problems::in_file(&snapshot.tree, &path));
     }
@@ -213,12 +213,11 @@ fn generated(path: &Path, stream: &Arc<Stream>, catalog: &Catalog) -> GeneratedF
 }
 
 /// Gives the kustomizations that a generated file is built through.
-fn chain(root: &Root, snapshot: &Snapshot) -> Vec<Path> {
-    let reaches = |path: &&Path| {
-        let set = build::of(&snapshot.tree, path.directory());
-        root.generated.iter().any(|file| set.resources.contains(file))
-    };
-    root.build.kustomizations.iter().filter(reaches).cloned().collect()
+fn chain(root: &Root) -> Vec<Path> {
+    let mut through: Vec<Path> = root.generated.iter().flat_map(|file| root.build.chain(file)).collect();
+    through.sort();
+    through.dedup();
+    through
 }
 
 /// Gives the files that must be readable beside the generated ones: the kustomizations on the way, and what is built

@@ -36,6 +36,9 @@ fn only_open(ports: &Ports<'_>) -> Result<Option<ChangeRequest>, Error> {
 }
 
 fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Report<Diff>, Error> {
+    if !observe::is_open(request) {
+        return Ok(past(request));
+    }
     let ground = ground::survey(ports, ask.base.as_deref().or(Some(&request.base)))?;
     let after = ports.repository.list(&request.head)?;
     let behind = !ports
@@ -68,6 +71,18 @@ fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<R
         files,
     };
     Ok(Report::new(State::Done, message, Vec::new(), body))
+}
+
+/// A request that is done has nothing before it any more: the target branch has it, or never will.
+fn past(request: &ChangeRequest) -> Report<Diff> {
+    let line = super::lines::request(request);
+    let message = format!("request {} is {} already", line.number, line.state);
+    let next = vec![Next::run(format!("git show {}", request.head), "see what it changed")];
+    let body = Diff {
+        request: Some(request.number),
+        files: Vec::new(),
+    };
+    Report::new(State::NothingToDo, message, next, body)
 }
 
 fn removed(ports: &Ports<'_>, ground: &Ground, after: &[Listed]) -> Result<Vec<FileDiff>, Error> {
