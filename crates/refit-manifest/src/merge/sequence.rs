@@ -22,6 +22,14 @@ struct Work<'a> {
     added: usize,
 }
 
+/// The items of the sides by their places, and what was inserted behind each item of ours.
+struct Lists<'a> {
+    base: Vec<NodeRef<'a>>,
+    ours: Vec<NodeRef<'a>>,
+    theirs: Vec<NodeRef<'a>>,
+    inserted: Vec<Vec<NodeRef<'a>>>,
+}
+
 /// The items of the sides by their keys.
 struct Keyed<'a> {
     ours: Vec<(String, NodeRef<'a>)>,
@@ -149,57 +157,86 @@ impl<'a> Merger<'a> {
         let Some(base) = base else {
             return self.conflict(work.three);
         };
-        let (b, o, t): (Vec<_>, Vec<_>, Vec<_>) =
-            (base.items().collect(), ours.items().collect(), theirs.items().collect());
-        let [bn, on, tn] = numbered(&b, &o, &t);
-        let regions = diff3::compare(&bn, &on, &tn);
-        let contract =
-            self.class() == Class::Contract && o.iter().all(|item| matches!(item.target().kind(), Kind::Scalar(_)));
-        let both = regions.iter().any(|region| region.change == Change::Both);
-        if regions.iter().any(needs_a_person) || (contract && both) {
+        let mut lists = Lists {
+            base: base.items().collect(),
+            ours: ours.items().collect(),
+            theirs: theirs.items().collect(),
+            inserted: vec![Vec::new(); ours.items().len() + 1],
+        };
+        let [b, o, t] = numbered(&lists.base, &lists.ours, &lists.theirs);
+        let regions = diff3::compare(&b, &o, &t);
+        if regions.iter().any(|region| self.needs_a_person(region, &lists)) {
             return self.whole_list(work.three);
         }
-        let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); o.len() + 1];
-        let mut slots: Vec<Option<Slot<'a>>> = o.iter().map(|item| Some(Slot::Ours(Expect::Node(*item)))).collect();
+        work.result = lists.ours.iter().map(|item| Slot::Ours(Expect::Node(*item))).collect();
         for region in regions {
             match region.change {
                 Change::None | Change::Ours | Change::Agreed => {}
-                Change::Theirs | Change::Both if is_paired(&region) => {
-                    for offset in 0..region.ours.len() {
-                        let index = region.ours.start + offset;
-                        let three = Three {
-                            holder: Holder::Item(work.layout),
-                            base: Some(b[region.base.start + offset]),
-                            ours: o[index],
-                            theirs: t[region.theirs.start + offset],
-                        };
-                        let value = self.within(format!("[{index}]"), |merger| merger.value(three));
-                        slots[index] = Some(Slot::Ours(value));
-                    }
-                }
+                Change::Theirs | Change::Both if is_paired(&region) => self.pairs(&mut work, &region, &lists),
                 Change::Theirs => {
                     let (rule, outcome) = self.rule_of_change(Rule::TheirsChanged);
                     let message = counted(region.base.len(), region.theirs.len());
                     self.decide(proposal(work.three, rule, outcome, Choice::Theirs, message));
                     for index in region.ours.clone() {
                         work.gone[index] = true;
-                        slots[index] = Some(Slot::Gone);
+                        work.result[index] = Slot::Gone;
                     }
-                    self.insert_run(&mut work, &t[region.theirs.clone()], region.ours.end, &mut inserted);
+                    self.insert_run(&mut work, &region, &mut lists);
                 }
                 Change::Both => {
                     let (yours, new) = (region.ours.len(), region.theirs.len());
                     let message = format!("{yours} of yours and {new} of the new version, both kept");
                     let (rule, choice) = (Rule::Added, Choice::Theirs);
                     self.decide(proposal(work.three, rule, Outcome::Noted, choice, message));
-                    self.insert_run(&mut work, &t[region.theirs.clone()], region.ours.end, &mut inserted);
+                    self.insert_run(&mut work, &region, &mut lists);
                 }
             }
         }
-        work.result = slots.into_iter().flatten().collect();
-        let out = assemble(std::mem::take(&mut work.result), inserted);
+        let out = assemble(std::mem::take(&mut work.result), lists.inserted);
         self.finish_sequence(&work);
         out
+    }
+
+    /// Tells whether both sides changed items in a way that no rule can join.
+    fn needs_a_person(&self, region: &Region, lists: &Lists<'a>) -> bool {
+        let sides = [
+            &lists.base[region.base.clone()],
+            &lists.ours[region.ours.clone()],
+            &lists.theirs[region.theirs.clone()],
+        ];
+        let maps = sides
+            .iter()
+            .all(|side| side.iter().all(|item| matches!(item.target().kind(), Kind::Mapping(_))));
+        match (region.change, maps) {
+            (Change::Both, true) => !is_paired(region) && !region.base.is_empty(),
+            (Change::Both, false) => !region.base.is_empty() || self.class() == Class::Contract,
+            _ => false,
+        }
+    }
+
+    /// Merges items that stand for each other one by one.
+    fn pairs(&mut self, work: &mut Work<'a>, region: &Region, lists: &Lists<'a>) {
+        if region.change == Change::Both {
+            let message = "items that both sides changed were matched by their place".to_owned();
+            self.decide(proposal(
+                work.three,
+                Rule::Heuristic,
+                Outcome::Noted,
+                Choice::Theirs,
+                message,
+            ));
+        }
+        for offset in 0..region.ours.len() {
+            let index = region.ours.start + offset;
+            let three = Three {
+                holder: Holder::Item(work.layout),
+                base: Some(lists.base[region.base.start + offset]),
+                ours: lists.ours[index],
+                theirs: lists.theirs[region.theirs.start + offset],
+            };
+            let value = self.within(format!("[{index}]"), |merger| merger.value(three));
+            work.result[index] = Slot::Ours(value);
+        }
     }
 
     /// Decides on a list as one value.
@@ -211,20 +248,15 @@ impl<'a> Merger<'a> {
         self.conflict(three)
     }
 
-    fn insert_run(
-        &mut self,
-        work: &mut Work<'a>,
-        items: &[NodeRef<'a>],
-        end: usize,
-        inserted: &mut [Vec<NodeRef<'a>>],
-    ) {
-        let spot = match end {
+    fn insert_run(&mut self, work: &mut Work<'a>, region: &Region, lists: &mut Lists<'a>) {
+        let spot = match region.ours.end {
             0 => Spot::Before(0),
             end => Spot::After(end - 1),
         };
-        for item in items {
-            self.insert_item(work, *item, item.full_span().start, spot);
-            inserted[slot_of(spot)].push(*item);
+        for index in region.theirs.clone() {
+            let item = lists.theirs[index];
+            self.insert_item(work, item, item.full_span().start, spot);
+            lists.inserted[slot_of(spot)].push(item);
         }
     }
 
@@ -265,11 +297,6 @@ impl<'a> Merger<'a> {
 fn is_paired(region: &Region) -> bool {
     let pairs = region.ours.len();
     pairs > 0 && pairs == region.theirs.len() && pairs == region.base.len()
-}
-
-/// Tells whether both sides changed the same items in a way that no rule can join.
-fn needs_a_person(region: &Region) -> bool {
-    region.change == Change::Both && !is_paired(region) && !region.base.is_empty()
 }
 
 /// Tells whether the items that two lists share stand in the same order.
