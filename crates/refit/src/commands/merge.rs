@@ -2,16 +2,15 @@
 //!
 //! In: three paths. Out: the merged file on stdout or at `--into`, the decisions beside it. Decides nothing itself.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use refit_core::report::{Exit, Next, Report, State};
-use refit_manifest::merge::{Settings, merge};
-use refit_manifest::{Answer as Choice, Answers, Class, Decision, DecisionId, Entry, Outcome, Rule, Tree};
+use refit_manifest::merge::{Merged, Settings, merge};
+use refit_manifest::{Answer as Choice, Answers, Decision, DecisionId, Entry, Tree};
 
 use crate::args::{Format, Global};
-use crate::commands::schemas;
+use crate::commands::{schemas, whole};
 use crate::disk::{self, Folder};
 use crate::failure::Failure;
 use crate::output::Answer;
@@ -81,8 +80,8 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
         }
         Ok([(name.as_str().into(), disk::read_file(path)?)].into_iter().collect())
     };
-    let [base, ours, theirs] = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
-    let merged = merge(&base, &ours, &theirs, &settings(options)?);
+    let sides = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
+    let merged = merged(sides, options)?;
     let mut answer = report(&merged.decisions, options, format)?;
     let result = merged.tree.get(&name.as_str().into());
     let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
@@ -126,12 +125,10 @@ fn trees(options: &Options, format: Format) -> Result<Answer, Failure> {
         disk::read_folder(&options.ours)?,
         disk::read_folder(&options.theirs)?,
     ];
-    let mut merged = merge(&base.tree, &ours.tree, &theirs.tree, &settings(options)?);
-    let mut folder = Folder {
-        tree: merged.tree,
-        ..Folder::default()
-    };
-    merged.decisions.extend(merge_odd([&base, &ours, &theirs], &mut folder));
+    let (odd, decided) = whole::merge_odd([base.odd, ours.odd, theirs.odd]);
+    let mut merged = merged([base.tree, ours.tree, theirs.tree], options)?;
+    merged.decisions.extend(decided);
+    let folder = Folder { tree: merged.tree, odd };
     let mut answer = report(&merged.decisions, options, format)?;
     if let Some(path) = folder.clash() {
         return Err(
@@ -149,53 +146,16 @@ fn trees(options: &Options, format: Format) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// Merges the files that no tree can hold, each as a whole.
-fn merge_odd([base, ours, theirs]: [&Folder; 3], into: &mut Folder) -> Vec<Decision> {
-    let paths: BTreeSet<&PathBuf> = [base, ours, theirs]
-        .iter()
-        .flat_map(|folder| folder.odd.keys())
-        .collect();
-    let mut decided = Vec::new();
-    for path in paths {
-        let [b, o, t] = [base, ours, theirs].map(|folder| folder.odd.get(path));
-        if o != t && t != b {
-            let outcome = if o == b { Outcome::Clean } else { Outcome::Conflict };
-            decided.push(odd(path, outcome));
-        }
-        if let Some(entry) = if o == b { t } else { o } {
-            into.odd.insert(path.clone(), entry.clone());
-        }
+/// Merges three trees; files that must not be merged stay as they are in ours.
+fn merged(mut sides: [Tree; 3], options: &Options) -> Result<Merged, Failure> {
+    let held = whole::hold_back(&mut sides);
+    let [base, ours, theirs] = &sides;
+    let mut merged = merge(base, ours, theirs, &settings(options)?);
+    for (path, entry, decision) in held {
+        merged.tree.insert(path, entry);
+        merged.decisions.push(decision);
     }
-    decided
-}
-
-/// Describes what became of a file whose name is not UTF-8.
-fn odd(path: &Path, outcome: Outcome) -> Decision {
-    let shown = path.to_string_lossy().into_owned();
-    let (rule, message) = match outcome {
-        Outcome::Conflict => (
-            Rule::BothChanged,
-            format!("both sides changed `{shown}`, whose name is not UTF-8; ours stays: compare the two by hand"),
-        ),
-        _ => (
-            Rule::TheirsChanged,
-            format!("`{shown}`, whose name is not UTF-8, follows theirs"),
-        ),
-    };
-    Decision {
-        id: DecisionId(shown.clone()),
-        path: shown.as_str().into(),
-        object: None,
-        field: String::new(),
-        base: None,
-        ours: None,
-        theirs: None,
-        class: Class::File,
-        rule,
-        outcome,
-        message,
-        answer: None,
-    }
+    Ok(merged)
 }
 
 /// Reads `ID=ANSWER`.

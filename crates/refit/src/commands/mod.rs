@@ -11,6 +11,7 @@ pub(crate) mod request;
 pub(crate) mod schemas;
 pub(crate) mod selection;
 pub(crate) mod upgrade;
+pub(crate) mod whole;
 
 use refit_core::report::{Report, State};
 
