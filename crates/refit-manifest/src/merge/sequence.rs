@@ -207,9 +207,10 @@ impl<'a> Merger<'a> {
         let maps = sides
             .iter()
             .all(|side| side.iter().all(|item| matches!(item.target().kind(), Kind::Mapping(_))));
+        let contract = self.class() == Class::Contract;
         match (region.change, maps) {
-            (Change::Both, true) => !is_paired(region) && !region.base.is_empty(),
-            (Change::Both, false) => !region.base.is_empty() || self.class() == Class::Contract,
+            (Change::Both, true) => !region.base.is_empty() && (contract || !is_paired(region)),
+            (Change::Both, false) => !region.base.is_empty() || contract,
             _ => false,
         }
     }
