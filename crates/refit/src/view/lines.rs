@@ -89,7 +89,7 @@ pub(crate) fn entry(text: &mut String, word: &str, value: &str) {
 pub(crate) fn short(value: Option<&String>) -> String {
     let Some(value) = value else { return "nothing".into() };
     let first = value.trim().lines().next().unwrap_or_default();
-    let cut: String = first.chars().take(60).collect();
+    let cut: String = first.chars().take(100).collect();
     if cut.len() < value.trim().len() {
         format!("`{cut}` ...")
     } else {

@@ -2,7 +2,7 @@
 //!
 //! In: reports. Out: text for people.
 
-use refit_core::report::{ClusterInventory, ClusterStatus, Inventory, Report, Status};
+use refit_core::report::{ChangeLine, ClusterInventory, ClusterStatus, Inventory, Report, Status};
 
 use crate::view::lines::{self, entry, line};
 
@@ -75,33 +75,20 @@ pub(crate) fn inventory(report: &Report<Inventory>) -> String {
 fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
     line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
     entry(text, &cluster.platform, &cluster.version);
-    let evidence = cluster
-        .evidence
-        .iter()
-        .map(|one| format!("{} say {}", one.source, one.value));
-    entry(text, "evidence", &joined(evidence));
-    entry(
-        text,
-        "options",
-        &joined(cluster.options.iter().map(|one| format!("{}={}", one.name, one.value))),
-    );
+    for one in &cluster.evidence {
+        let value = if one.value.is_empty() { "no release" } else { &one.value };
+        entry(text, "evidence", &format!("{}: {value}", one.source));
+    }
+    for option in &cluster.options {
+        entry(text, "option", &format!("{}={}", option.name, option.value));
+    }
     entry(text, "components", &cluster.components.join(", "));
     entry(text, "base", cluster.base.as_deref().unwrap_or("unknown"));
     for file in &cluster.files {
         entry(text, &file.role, &file.path);
     }
     for change in &cluster.changes {
-        let (generated, has) = (
-            lines::short(change.generated.as_ref()),
-            lines::short(change.has.as_ref()),
-        );
-        let place = [change.path.as_str(), &change.object, &change.field];
-        let place: Vec<&str> = place.into_iter().filter(|part| !part.is_empty()).collect();
-        entry(
-            text,
-            "changed",
-            &format!("{}: {generated} became {has}", place.join(" ")),
-        );
+        entry(text, "changed", &changed(cluster, change));
     }
     for patch in &cluster.patches {
         entry(text, &patch.kind, &format!("{} for {}", patch.path, patch.target));
@@ -109,6 +96,23 @@ fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
     lines::findings(text, &cluster.findings, "  ");
 }
 
-fn joined(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
+/// Renders a user's edit: the file below the cluster's directory, the object, the field, before and after.
+fn changed(cluster: &ClusterInventory, change: &ChangeLine) -> String {
+    let below = change.path.strip_prefix(&cluster.directory).unwrap_or(&change.path);
+    let parts = [below.trim_start_matches('/'), &change.object, &change.field];
+    let place: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let place = place.join(": ");
+    match (&change.generated, &change.has) {
+        (Some(_), None) if change.field.is_empty() => format!("{place}: deleted"),
+        (None, Some(_)) if change.field.is_empty() => format!("{place}: added"),
+        (Some(before), None) => format!("{place}: {} removed", lines::short(Some(before))),
+        (None, Some(after)) => format!("{place}: {} added", lines::short(Some(after))),
+        (before, after) => {
+            format!(
+                "{place}: {} became {}",
+                lines::short(before.as_ref()),
+                lines::short(after.as_ref())
+            )
+        }
+    }
 }
