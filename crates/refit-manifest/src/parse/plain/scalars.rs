@@ -156,7 +156,11 @@ impl Reader<'_> {
 
     /// Reads a block scalar without an explicit indentation.
     fn block(&mut self, at: usize, column: usize) -> Option<()> {
-        let literal = self.bytes[at] == b'|';
+        let style = if self.bytes[at] == b'|' {
+            Style::Literal
+        } else {
+            Style::Folded
+        };
         let chomp = self.bytes[..self.end]
             .get(at + 1)
             .copied()
@@ -196,8 +200,7 @@ impl Reader<'_> {
         if indent == 0 {
             return None;
         }
-        let text = block_text(&lines, last_content, literal, chomp)?;
-        let style = if literal { Style::Literal } else { Style::Folded };
+        let text = block_text(&lines, last_content, style, chomp)?;
         let place = Place {
             properties: at,
             span: at..self.at,
@@ -221,10 +224,10 @@ struct Continued {
     breaks: usize,
 }
 
-fn block_text(lines: &[&[u8]], content: usize, literal: bool, chomp: Option<u8>) -> Option<String> {
+fn block_text(lines: &[&[u8]], content: usize, style: Style, chomp: Option<u8>) -> Option<String> {
     let size = lines.iter().map(|line| line.len() + 1).sum();
     let mut out = Vec::with_capacity(size);
-    if literal {
+    if style == Style::Literal {
         for (index, line) in lines[..content].iter().enumerate() {
             if index > 0 {
                 out.push(b'\n');
