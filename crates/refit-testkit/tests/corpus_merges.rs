@@ -195,6 +195,11 @@ billimek+k8s-gitops/2021-05-17/flux-system/gotk-components.yaml: \
 billimek+k8s-gitops/2024-09-26/flux-system/gotk-components.yaml: v2.3.0 -> v2.4.0: upgraded
 billimek+k8s-gitops/2024-09-26/flux-system/gotk-components.yaml: \
     v2.3.0 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded, 2 noted)
+onedr0p+home-ops/2021-02-13/cluster/flux-system/gotk-components.yaml: blocked BaseUnknown
+onedr0p+home-ops/2022-05-14/cluster/base/flux-system/gotk-components.yaml: v0.30.2 -> v0.31.5: upgraded
+onedr0p+home-ops/2022-05-14/cluster/base/flux-system/gotk-components.yaml: v0.30.2 -> v2.3.0: upgraded
+onedr0p+home-ops/2022-05-14/cluster/base/flux-system/gotk-components.yaml: \
+    v0.30.2 -> v2.9.4: blocked StoredVersionRemoved (files: upgraded)
 sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: \
     v0.21.0 -> v0.22.1: upgraded
 sympatheticmoose+upgrade-repo/2021-12-16/.weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml: \
