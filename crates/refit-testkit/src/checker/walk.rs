@@ -143,7 +143,8 @@ impl Walk<'_> {
                     .iter()
                     .find(|name| name.contains('=') && !name.contains(','))
                     .map_or(first, String::as_str);
-                reach(field, list) == Reach::Inside && field.contains(&format!("[{part},"))
+                reach(field, list) == Reach::Inside
+                    && [',', ']'].iter().any(|end| field.contains(&format!("[{part}{end}")))
             }
             _ => false,
         };
