@@ -43,6 +43,11 @@ impl Version {
     }
 }
 
+/// Tells whether a manifest holds the image controllers; their names alone also stand in roles of other manifests.
+pub fn has_image_controllers(text: &str) -> bool {
+    text.contains("fluxcd/image-automation-controller:")
+}
+
 /// The folder of manifests.
 #[derive(Clone, Debug)]
 pub struct Manifests {
@@ -98,7 +103,7 @@ impl Manifests {
 
     fn holds_images(&self, version: &Version) -> bool {
         self.read(version, Set::Default)
-            .is_none_or(|text| text.contains("image-automation-controller"))
+            .is_none_or(|text| has_image_controllers(&text))
     }
 
     /// Reads the manifest of a version.

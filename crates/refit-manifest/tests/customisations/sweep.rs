@@ -3,7 +3,7 @@
 use refit_manifest::merge::Settings;
 use refit_manifest::schema::ListKeys;
 use refit_manifest::{Outcome, Stream};
-use refit_testkit::flux::{Manifests, Set, Version};
+use refit_testkit::flux::{Manifests, Set, Version, has_image_controllers};
 use refit_testkit::merging;
 use refit_testkit::reformat::{FOUR_BLANKS, LISTS_INDENTED, carriage_returns, reindent};
 
@@ -129,8 +129,7 @@ impl Upgrade<'_> {
     fn sides(&self) -> Option<(String, String)> {
         let to = self.to()?;
         let base = self.manifests.read(self.from, Set::Default)?;
-        let has_images = |text: &str| text.contains("image-automation-controller");
-        let theirs = match has_images(&base) {
+        let theirs = match has_image_controllers(&base) {
             true => self
                 .manifests
                 .read(to, Set::Six)

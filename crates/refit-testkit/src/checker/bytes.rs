@@ -152,7 +152,7 @@ impl Changes<'_> {
             if let (Some(o), Some(r)) = (ours, result)
                 && self.replaced(name, &o.root, &r.root)
             {
-                self.replace(&object, &[], (&o.root, &r.root), Cutting::Value);
+                self.replace(&object, &[], (&o.root, &r.root), Cutting::Entry);
                 continue;
             }
             let trio = Trio {
