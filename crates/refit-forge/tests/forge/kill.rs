@@ -85,6 +85,8 @@ fn a_kill_before_any_start_of_git_leaves_nothing_half_written() {
                 "kill::a_kill_before_any_start_of_git_leaves_nothing_half_written",
             ])
             .env("REFIT_TEST_KILL", repository.path())
+            // What the killed child leaves goes with the folder.
+            .env("TMPDIR", programs.path())
             .env("PATH", format!("{}:{path}", programs.path().display()))
             .output()
             .unwrap();
