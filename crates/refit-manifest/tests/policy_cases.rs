@@ -1,7 +1,5 @@
 //! The merge cases of the facts, contents and outcome byte for byte.
 
-#![expect(clippy::panic, reason = "a test may fail where it stands")]
-
 use refit_manifest::Stream;
 use refit_manifest::merge::Settings;
 use refit_manifest::schema::ListKeys;
