@@ -1,6 +1,6 @@
 //! Properties of the merge over seeded random inputs: identity, idempotence, commutation, no panic.
 //!
-//! The numbers of runs are bounded, so that all of it takes well under a minute.
+//! The numbers of runs are bounded, so that all of it takes well under a minute; `REFIT_SWEEP=all` runs more.
 
 use refit_manifest::merge::{Settings, merge};
 use refit_manifest::schema::ListKeys;
@@ -76,7 +76,9 @@ fn a_side_that_alone_changed_comes_out_byte_for_byte() {
 }
 
 /// Merges random edits of both sides; the checker and the second merges must find nothing.
-fn random_merges(seed: u64, times: usize) {
+fn random_merges(seed: u64, part: usize) {
+    let all = std::env::var_os("REFIT_SWEEP").is_some_and(|value| value == "all");
+    let times = if all { 20 * part } else { part };
     let mut random = Random::new(seed);
     let mut wrong = Vec::new();
     for number in 0..times {

@@ -1,7 +1,9 @@
 //! Tests of the checker itself: a right merge passes, and each seeded damage to it is found.
 
+use refit_manifest::merge::{Settings, merge};
 use refit_manifest::{Class, Decision, DecisionId, Entry, Identity, Outcome, Path, Rule, Tree};
 use refit_testkit::checker::{Case, check};
+use refit_testkit::generate::{GENERATED, Look, edit_object, object, write};
 use refit_testkit::random::Random;
 
 const FILE: &str = "plane.yaml";
@@ -439,7 +441,7 @@ fn seeded_damage_to_any_line_is_found() {
     let lines: Vec<&str> = RESULT.split_inclusive('\n').collect();
     let mut random = Random::new(3);
     let mut missed = Vec::new();
-    for _ in 0..400 {
+    for _ in 0..1000 {
         let at = random.below(lines.len());
         let mut damaged: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         match random.below(5) {
@@ -464,4 +466,79 @@ fn seeded_damage_to_any_line_is_found() {
     missed.sort();
     missed.dedup();
     assert_eq!(missed, Vec::<String>::new());
+}
+
+/// Damages one line: it goes, stands twice, or has another letter.
+fn damage(random: &mut Random, text: &str) -> String {
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
+    let at = random.below(lines.len());
+    match random.below(3) {
+        0 => drop(lines.remove(at)),
+        1 => lines.insert(at, lines[at].clone()),
+        _ => {
+            let letter = |byte: u8| byte.is_ascii_alphanumeric();
+            let places: Vec<usize> = (0..lines[at].len())
+                .filter(|i| letter(lines[at].as_bytes()[*i]))
+                .collect();
+            if let Some(place) = random.pick(&places) {
+                lines[at].replace_range(*place..place + 1, "Q");
+            }
+        }
+    }
+    lines.concat()
+}
+
+#[test]
+fn seeded_damage_to_merges_of_random_manifests_is_found() {
+    let mut random = Random::new(11);
+    let mut missed = Vec::new();
+    let mut tried = 0;
+    for number in 0..150 {
+        let base = vec![object(&mut random, 0), object(&mut random, 1)];
+        let (mut ours, mut theirs) = (base.clone(), base.clone());
+        edit_object(&mut random, &mut ours[number % 2]);
+        edit_object(&mut random, &mut theirs[0]);
+        let look = Look {
+            step: 4,
+            list: 2,
+            comment_every: 4,
+            line_end: "\n",
+        };
+        let sides = [write(&base, GENERATED), write(&ours, look), write(&theirs, GENERATED)];
+        let [base, ours, theirs] = sides.each_ref().map(|text| tree(text));
+        let merged = merge(&base, &ours, &theirs, &Settings::default());
+        let text = merged
+            .tree
+            .bytes(&Path::from(FILE))
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let text = text.expect("the file is there");
+        let violations = |result: &Tree| {
+            let decisions = &merged.decisions;
+            check(&Case {
+                base: &base,
+                ours: &ours,
+                theirs: &theirs,
+                result,
+                decisions,
+                definitions: "",
+            })
+        };
+        for _ in 0..6 {
+            let damaged = damage(&mut random, &text);
+            if damaged != text {
+                tried += 1;
+                if violations(&merged.tree).is_empty() && violations(&tree(&damaged)).is_empty() {
+                    let line = text.lines().zip(damaged.lines()).find(|(old, new)| old != new);
+                    missed.push(format!("{line:?} in\n{}\n=>\n{damaged}", sides.join("~~~\n")));
+                }
+            }
+        }
+    }
+    assert!(tried > 500, "only {tried}");
+    assert!(
+        missed.is_empty(),
+        "{} of {tried} missed:\n{}",
+        missed.len(),
+        missed.iter().take(3).cloned().collect::<Vec<_>>().join("\n\n")
+    );
 }

@@ -237,17 +237,25 @@ impl Changes<'_> {
 
     fn replace(&mut self, object: &Object<'_>, steps: &[Step], (o, r): (&Node, &Node), cutting: Cutting) {
         self.explain(object, steps);
-        let cut = |node: &Node| {
+        let heads = [
+            block_head(self.sides.ours, self.path, o),
+            block_head(self.sides.result, self.path, r),
+        ];
+        // The line that opens a block scalar stays, unless another one is needed.
+        let same = heads[0].trim_end() == heads[1].trim_end();
+        let cut = |node: &Node, head: &str| {
+            let start = node.span.start + if same { head.len() } else { 0 };
             Some(Cut {
-                range: node.span.clone(),
+                range: start..node.span.end.max(start),
                 cutting,
                 own: true,
             })
         };
-        self.found.push(Change {
-            ours: cut(o),
-            result: cut(r),
-        });
+        let change = Change {
+            ours: cut(o, heads[0]),
+            result: cut(r, heads[1]),
+        };
+        self.found.push(change);
     }
 
     /// Requires that what was added is written as theirs writes it, apart from the indentation.
@@ -446,6 +454,17 @@ impl Changes<'_> {
             self.violations
                 .push(format!("{}: {place}: changed, and no decision explains it", self.path));
         }
+    }
+}
+
+/// Gives the line that opens a block scalar, empty for other nodes.
+fn block_head<'s>(side: &'s Side, path: &Path, node: &Node) -> &'s str {
+    let text = side.files.get(path).and_then(|file| file.text.get(node.span.clone()));
+    let head = text.and_then(|text| text.split('\n').next()).unwrap_or_default();
+    if node.text().is_some() && head.starts_with(['|', '>']) {
+        head
+    } else {
+        ""
     }
 }
 
