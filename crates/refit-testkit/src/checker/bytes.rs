@@ -381,15 +381,20 @@ impl Changes<'_> {
             let texts = a.iter().chain(&b).filter_map(|node| node.text().map(str::to_owned));
             let names = [(left.start + offset).to_string(), (right.start + offset).to_string()];
             steps.push(Step::Element(names.into_iter().chain(texts).collect()));
-            self.place(
-                object,
-                steps,
-                Trio {
-                    ours: a.as_ref(),
-                    result: b.as_ref(),
-                    theirs: None,
-                },
-            );
+            let trio = |ours, result| Trio {
+                ours,
+                result,
+                theirs: None,
+            };
+            if a.iter().chain(&b).all(|node| node.text().is_some()) {
+                // Scalars without keys at one place are no versions of one item.
+                a.iter()
+                    .for_each(|node| self.place(object, steps, trio(Some(node), None)));
+                b.iter()
+                    .for_each(|node| self.place(object, steps, trio(None, Some(node))));
+            } else {
+                self.place(object, steps, trio(a.as_ref(), b.as_ref()));
+            }
             steps.pop();
         }
     }

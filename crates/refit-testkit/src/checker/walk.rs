@@ -346,7 +346,9 @@ impl Walk<'_> {
             .max();
         let kept = strongest >= Some(Outcome::Conflict) && quad.ours.map(|n| n.hash) == quad.result.map(|n| n.hash);
         let added_up = || compose::explains(quad.base, quad.ours, quad.theirs, quad.result);
-        lists && strongest.is_some() && (kept || added_up())
+        let same = quad.ours.map(|n| n.hash) == quad.result.map(|n| n.hash);
+        // Where each change of theirs is one of ours too, nothing was decided.
+        lists && (strongest.is_some() && kept || (strongest.is_some() || same) && added_up())
     }
 
     fn blocked(&self) -> bool {
