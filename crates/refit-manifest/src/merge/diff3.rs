@@ -64,6 +64,8 @@ pub(crate) fn compare<T: Hash + Eq + Ord>(base: &[T], ours: &[T], theirs: &[T]) 
             (true, false) => Change::Ours,
             (false, true) => Change::Theirs,
             _ if ours[region.ours.clone()] == theirs[region.theirs.clone()] => Change::Agreed,
+            // An earlier merge put theirs behind ours in this gap.
+            _ if width == 0 && ours[region.ours.clone()].ends_with(&theirs[region.theirs.clone()]) => Change::Agreed,
             _ => Change::Both,
         };
         regions.push(Region { change, ..region });
@@ -83,29 +85,22 @@ struct Group {
     right: usize,
 }
 
-/// Gathers the hunks of both sides that touch each other from a start on.
+/// Gathers the hunks of both sides that touch each other from a start on: hunks without an unchanged item between them.
 fn gather(left: &[Hunk], right: &[Hunk], from: (usize, usize), start: usize) -> Group {
     let mut group = Group {
         end: start,
         left: from.0,
         right: from.1,
     };
-    let mut first = true;
     loop {
-        let mut grew = false;
+        let before = (group.left, group.right);
         for (hunks, next) in [(left, &mut group.left), (right, &mut group.right)] {
-            while let Some(hunk) = hunks.get(*next) {
-                let touches = hunk.0.start < group.end || hunk.0.start == start && (first || hunk.0.start <= group.end);
-                if !touches {
-                    break;
-                }
+            while let Some(hunk) = hunks.get(*next).filter(|hunk| hunk.0.start <= group.end) {
                 group.end = group.end.max(hunk.0.end);
                 *next += 1;
-                grew = true;
             }
         }
-        first = false;
-        if !grew {
+        if (group.left, group.right) == before {
             return group;
         }
     }
@@ -178,6 +173,12 @@ mod tests {
     #[test]
     fn insertions_in_one_gap_are_both() {
         check("ab", "aXb", "aYb", "None(a,a,a) Both(,X,Y) None(b,b,b)");
+    }
+
+    #[test]
+    fn hunks_that_touch_are_one_and_a_second_merge_changes_nothing() {
+        check("abcd", "abd", "abcNd", "None(ab,ab,ab) Both(c,,cN) None(d,d,d)");
+        check("ab", "aXYb", "aYb", "None(a,a,a) Agreed(,XY,Y) None(b,b,b)");
     }
 
     #[test]
