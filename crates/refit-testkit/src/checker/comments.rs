@@ -32,7 +32,7 @@ pub(super) fn check(case: &Case<'_>, sides: &Sides<'_>) -> Vec<String> {
         for (comment, count) in tally(of(ours)) {
             let generated = base.get(&comment).copied().unwrap_or(0);
             let left = made.iter().filter(|other| **other == comment).count();
-            if count > generated && left < count - generated && !removed(sides, ours, &comment) {
+            if left + removed(sides, ours, &comment) + generated < count {
                 violations.push(format!("{path}: your comment {comment:?} is lost"));
             }
         }
@@ -66,9 +66,9 @@ fn header(sides: &Sides<'_>, path: &Path) -> Option<String> {
     ((wrong || stale) && !blocked).then(|| format!("{path}: the header is {result:?}, theirs is {theirs:?}"))
 }
 
-/// Tells whether the comment stood in, before or behind something that the result does not have any more.
-fn removed(sides: &Sides<'_>, ours: &File, comment: &str) -> bool {
-    let Ok(documents) = &ours.documents else { return false };
+/// Counts how often the comment stood in, before or behind something that the result does not have any more.
+fn removed(sides: &Sides<'_>, ours: &File, comment: &str) -> usize {
+    let Ok(documents) = &ours.documents else { return 0 };
     let cuts = documents
         .iter()
         .flat_map(|document| match sides.result.find(&document.name) {
@@ -81,7 +81,7 @@ fn removed(sides: &Sides<'_>, ours: &File, comment: &str) -> bool {
             own: false,
         })
         .collect::<Vec<_>>();
-    !cuts.is_empty() && super::skeleton::goes_with_cut(&ours.text, &cuts, comment)
+    super::skeleton::gone_with_cuts(&ours.text, &cuts, comment)
 }
 
 /// Lists the places of ours that the result does not have.

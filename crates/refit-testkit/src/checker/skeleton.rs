@@ -219,11 +219,13 @@ pub(super) fn compare(left: &[Line], right: &[Line], known: &Known) -> Option<St
     ))
 }
 
-/// Tells whether a comment stands in or right beside a place that was cut out of a text.
-pub(super) fn goes_with_cut(text: &str, cuts: &[Cut], comment: &str) -> bool {
-    let lines = lines(text, cuts.to_vec());
-    let left = lines.iter().filter(|line| !line.near && !line.cut);
-    !left
-        .flat_map(|line| comments::of_line(&line.text))
-        .any(|other| other == comment)
+/// Counts how often a comment stands in or right beside places that were cut out of a text.
+pub(super) fn gone_with_cuts(text: &str, cuts: &[Cut], comment: &str) -> usize {
+    let count = |lines: &[Line], all: bool| {
+        let counted = lines.iter().filter(|line| all || !line.near && !line.cut);
+        let comments = counted.filter_map(|line| comments::of_line(&line.text));
+        comments.filter(|other| *other == comment).count()
+    };
+    let whole = lines(text, Vec::new());
+    count(&whole, true) - count(&lines(text, cuts.to_vec()), false).min(count(&whole, true))
 }
