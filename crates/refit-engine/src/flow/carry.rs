@@ -1,7 +1,7 @@
 //! Carries a plan out: looks, asks what comes next, does it, looks again.
 
 use refit_core::progress::{self, Cause, Effect, Next, Wishes};
-use refit_core::report::{self, DecisionLine, Report, State, Upgrade};
+use refit_core::report::{self, Report, State, Upgrade};
 
 use super::prepare::{Prepared, Work};
 use super::{lines, notes, observe};
@@ -119,16 +119,12 @@ fn told(prepared: &Prepared, work: &Work, end: End) -> Report<Upgrade> {
             )
         }
         End::Decides(request) => {
-            let open: Vec<&DecisionLine> = work.plan.open().collect();
+            let needed = super::decisions(work.plan.open().count());
             let message = match &request {
-                Some(request) => format!(
-                    "request {} is a draft: {}",
-                    request.number,
-                    super::decisions(open.len())
-                ),
-                None => format!("{} before a request is opened", super::decisions(open.len())),
+                Some(request) => format!("request {} is a draft: {needed}", request.number),
+                None => format!("{needed} before a request is opened"),
             };
-            let next = lines::resolve(&open);
+            let next = lines::resolve(work);
             Report::new(State::DecisionNeeded, message, next, body(request.as_ref(), Vec::new()))
         }
         End::Stopped(cause, request) => {

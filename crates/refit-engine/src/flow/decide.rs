@@ -1,7 +1,7 @@
 //! Lists and takes decisions.
 
 use refit_core::progress::Wishes;
-use refit_core::report::{DecisionLine, Decisions, Next, Report, State};
+use refit_core::report::{DecisionLine, Decisions, Report, State};
 use refit_manifest::{Answer, DecisionId};
 
 use super::carry::{self, End};
@@ -117,11 +117,11 @@ fn body(work: &Work, request: Option<&ChangeRequest>) -> Decisions {
 
 /// Reports the decisions of an upgrade under way or of a plan.
 fn listed(work: &Work, request: Option<ChangeRequest>) -> Report<Decisions> {
-    let open: Vec<&DecisionLine> = work.plan.open().collect();
+    let open = work.plan.open().count();
     let body = body(work, request.as_ref());
-    if !open.is_empty() {
-        let message = super::decisions(open.len());
-        let next = lines::resolve(&open).split_off(1);
+    if open > 0 {
+        let message = super::decisions(open);
+        let next = lines::resolve(work).split_off(1);
         return Report::new(State::DecisionNeeded, message, next, body);
     }
     match request {
@@ -129,7 +129,7 @@ fn listed(work: &Work, request: Option<ChangeRequest>) -> Report<Decisions> {
             let message = format!("no decision is open; request {} waits for review", request.number);
             Report::new(State::Done, message, lines::review(&request), body)
         }
-        None => Report::new(State::Done, "no decision is open", vec![upgrade(work)], body),
+        None => Report::new(State::Done, "no decision is open", vec![lines::upgrade(work)], body),
     }
 }
 
@@ -140,11 +140,6 @@ fn noted(work: &Work) -> Report<Decisions> {
         report.message = "every decision is taken; the answers are noted for the upgrade".to_owned();
     }
     report
-}
-
-fn upgrade(work: &Work) -> Next {
-    let command = format!("refit upgrade {}@{}{}", work.plan.platform, work.plan.to, work.option);
-    Next::run(command, "open the request")
 }
 
 fn unplanned(prepared: &Prepared) -> Report<Decisions> {

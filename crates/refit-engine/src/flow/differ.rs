@@ -7,7 +7,7 @@ use refit_manifest::Path;
 use similar::TextDiff;
 
 use super::ground::{self, Ground};
-use super::{observe, prepare, requests};
+use super::{lines, observe, prepare, requests};
 use crate::ports::{ChangeRequest, Listed};
 use crate::{Ask, Error, Ports};
 
@@ -75,7 +75,7 @@ fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<R
 
 /// A request that is done has nothing before it any more: the target branch has it, or never will.
 fn past(request: &ChangeRequest) -> Report<Diff> {
-    let line = super::lines::request(request);
+    let line = lines::request(request);
     let message = format!("request {} is {} already", line.number, line.state);
     let next = vec![Next::run(format!("git show {}", request.head), "see what it changed")];
     let body = Diff {
@@ -123,14 +123,8 @@ fn of_plan(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Diff>, Error> {
     };
     let files: Vec<FileDiff> = work.plan.writes.iter().map(change).collect();
     let message = format!("the upgrade to {} would change {}", work.plan.to, count(files.len()));
-    let command = format!("refit upgrade {}@{}", work.plan.platform, work.plan.to);
     let body = Diff { request: None, files };
-    Ok(Report::new(
-        State::Done,
-        message,
-        vec![Next::run(command, "open the request")],
-        body,
-    ))
+    Ok(Report::new(State::Done, message, vec![lines::upgrade(work)], body))
 }
 
 fn file(path: &Path, old: Option<&Arc<[u8]>>, new: Option<&Arc<[u8]>>) -> FileDiff {

@@ -1,7 +1,7 @@
 //! Requests and next actions as people and programs read them.
 
 use refit_core::progress::Cause;
-use refit_core::report::{DecisionLine, Next, RequestLine};
+use refit_core::report::{Next, RequestLine};
 
 use super::observe;
 use super::prepare::Work;
@@ -38,14 +38,26 @@ pub(super) fn review(request: &ChangeRequest) -> Vec<Next> {
     ]
 }
 
-/// Gives the ways to take open decisions.
-pub(super) fn resolve(open: &[&DecisionLine]) -> Vec<Next> {
-    let mut next = vec![Next::run("refit resolve", "list the decisions")];
-    for decision in open.iter().take(NAMED) {
-        let command = format!("refit resolve {} ours|theirs|VALUE", decision.id);
+/// Gives the ways to take the open decisions of an upgrade.
+pub(super) fn resolve(work: &Work) -> Vec<Next> {
+    let option = &work.option;
+    let mut next = vec![Next::run(format!("refit resolve{option}"), "list the decisions")];
+    for decision in work.plan.open().take(NAMED) {
+        let command = format!("refit resolve {} ours|theirs|VALUE{option}", decision.id);
         next.push(Next::run(command, decision.message.as_str()));
     }
     next
+}
+
+/// Gives the way to list the decisions that a request waits for; `option` names the cluster, where there are several.
+pub(super) fn waits(option: &str) -> Next {
+    Next::run(format!("refit resolve{option}"), "list the decisions that it waits for")
+}
+
+/// Gives the way to carry a plan out.
+pub(super) fn upgrade(work: &Work) -> Next {
+    let command = format!("refit upgrade {}@{}{}", work.plan.platform, work.plan.to, work.option);
+    Next::run(command, "open the request")
 }
 
 /// Gives the ways on after a stop.
@@ -68,16 +80,16 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
                 "make these commits part of the request",
             ),
             Next::run(
-                "refit resume --discard-commits",
+                format!("refit resume --discard-commits{option}"),
                 "drop these commits and compute the change anew",
             ),
         ],
         Cause::RebaseNeeded { branch } => vec![
             Next::say(format!(
-                "rebase `{branch}` onto the target branch, push it, and run `refit resume --keep-commits`"
+                "rebase `{branch}` onto the target branch, push it, and run `refit resume --keep-commits{option}`"
             )),
             Next::run(
-                "refit resume --discard-commits",
+                format!("refit resume --discard-commits{option}"),
                 "drop the commits and compute the change anew",
             ),
         ],

@@ -32,7 +32,7 @@ pub(crate) fn show(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Requ
     let request = meant(ports, number)?;
     let next = match request.state {
         RequestState::Open => lines::review(&request),
-        RequestState::Draft => vec![Next::run("refit resolve", "list the decisions that it waits for")],
+        RequestState::Draft => vec![lines::waits("")],
         RequestState::Merged | RequestState::Closed => Vec::new(),
     };
     Ok(report(State::Done, &request, next))
@@ -126,13 +126,12 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
     Ok(match carry::run(ports, work, wishes)? {
         End::Waits(fresh) => Fresh::Ready(fresh),
         End::Decides(fresh) => {
-            let open: Vec<_> = work.plan.open().collect();
             let shown = fresh.as_ref().unwrap_or(request);
-            let mut report = report(State::DecisionNeeded, shown, lines::resolve(&open));
+            let mut report = report(State::DecisionNeeded, shown, lines::resolve(work));
             report.message = format!(
                 "request {} cannot be merged yet: {}",
                 request.number,
-                super::decisions(open.len())
+                super::decisions(work.plan.open().count())
             );
             Fresh::Not(report)
         }

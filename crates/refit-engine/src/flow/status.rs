@@ -106,14 +106,14 @@ fn settle(
         let draft = open.request.state == RequestState::Draft;
         status.state = if draft { State::DecisionNeeded } else { State::Waiting };
         status.next = if draft {
-            vec![resolve()]
+            vec![lines::waits(&ground.option(&cluster.root.name))]
         } else {
             lines::review(&open.request)
         };
     } else if let Some(open) = held(ports, &meant, ground)? {
         status.state = State::DecisionNeeded;
         status.open_decisions = open;
-        status.next = vec![resolve()];
+        status.next = vec![lines::waits(&ground.option(&cluster.root.name))];
     } else if status.findings.iter().any(Finding::blocks) {
         status.state = State::Blocked;
         status.next = prepare::remedies(&status.findings);
@@ -157,10 +157,6 @@ fn held(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<usize>, 
     };
     let prepared = prepare::plan_on(ports, &under_way.ask, ground)?;
     Ok(prepared.work.map(|work| work.plan.open().count()))
-}
-
-fn resolve() -> Next {
-    Next::run("refit resolve", "list the decisions that it waits for")
 }
 
 /// The state that asks most of a person leads.

@@ -388,7 +388,7 @@ fn the_next_upgrade_says_what_the_cluster_ran_before() {
 }
 
 #[test]
-fn with_two_upgrades_under_way_one_cluster_must_be_named() {
+fn with_two_upgrades_under_way_one_cluster_must_be_named_and_every_next_command_names_it() {
     let text = scaled(crate::world::manifest("v7.1.0", &["v1beta2", "v1"]));
     let other = text.replace("replicas: 2", "replicas: 2 # b");
     let world = World::with(&[
@@ -410,6 +410,11 @@ fn with_two_upgrades_under_way_one_cluster_must_be_named() {
         clusters: vec!["a".into()],
         ..ask("")
     };
+    let commands = |next: &[refit_core::report::Next]| -> Vec<String> {
+        next.iter().filter_map(|next| next.command.clone()).collect()
+    };
+    let report = world.run(|ports| refit_engine::status(ports, &in_a)).unwrap();
+    assert_eq!(commands(&report.next), ["refit resolve --cluster a"]);
     let listed = world.run(|ports| refit_engine::resolve(ports, &in_a, None)).unwrap();
     let id = DecisionId(listed.body.decisions[0].id.clone());
     let answer =
@@ -420,4 +425,16 @@ fn with_two_upgrades_under_way_one_cluster_must_be_named() {
     let report = world.run(|ports| refit_engine::status(ports, &ask(""))).unwrap();
     let states: Vec<State> = report.body.clusters.iter().map(|cluster| cluster.state).collect();
     assert_eq!(states, [State::Waiting, State::DecisionNeeded]);
+    let branch = report.body.clusters[0].requests[0].branch.clone();
+    world.commit(&branch, "notes.txt", "mine\n");
+    let report = world
+        .run(|ports| refit_engine::resume(ports, &in_a, Commits::Stop))
+        .unwrap();
+    assert_eq!(
+        commands(&report.next),
+        [
+            "refit resume --keep-commits --cluster a",
+            "refit resume --discard-commits --cluster a"
+        ]
+    );
 }
