@@ -2,6 +2,7 @@
 
 use super::layout;
 use super::merger::{Holder, Merger};
+use super::replace::comment_behind;
 use crate::parse::{Kind, Layout, NodeRef};
 
 /// An entry of a mapping or an item of a sequence of ours.
@@ -183,7 +184,10 @@ impl<'a> Merger<'a> {
             Holder::Root => None,
         };
         match start {
-            Some(start) => self.splice(start..layout::content_end(ours), format!(" {text}")),
+            Some(start) => {
+                let comment = comment_behind(ours.bytes(), start);
+                self.splice(start..layout::content_end(ours), format!(" {text}{comment}"));
+            }
             None => self.block("the whole document would become empty"),
         }
     }

@@ -14,6 +14,10 @@ pub(super) enum Expect<'a> {
     Sequence(Vec<Expect<'a>>),
     /// A string.
     Text(String),
+    /// An alias of this spelling: its value follows its anchor.
+    Alias(String),
+    /// Whatever comes through `<<`.
+    Inherited,
     /// A scalar written by a person: the text as YAML.
     Written(String),
 }
@@ -22,6 +26,8 @@ pub(super) enum Expect<'a> {
 pub(super) fn holds(expected: &Expect<'_>, found: NodeRef<'_>) -> bool {
     match expected {
         Expect::Node(node) => same(*node, found),
+        Expect::Inherited => true,
+        Expect::Alias(name) => found.kind() == Kind::Alias && found.source() == name,
         Expect::Text(text) => found.value() == Some(Value::Text(text)),
         Expect::Written(text) => found.text() == Some(text),
         Expect::Sequence(items) => {

@@ -167,7 +167,9 @@ fn finish(ours: &Stream, mut done: Done, wanted: &[Wanted<'_>]) -> Result<Done, 
             let name = found
                 .identity()
                 .map_or_else(|| "a document".to_owned(), ToString::to_string);
-            return Err(Failure::Guard(format!("{name} does not read back as computed")));
+            return Err(Failure::Guard(format!(
+                "{name} would not read back as computed; merge this file by hand, or write the part with anchors or tags plainly first"
+            )));
         }
     }
     Ok(done)

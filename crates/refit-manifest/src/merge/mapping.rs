@@ -145,7 +145,17 @@ impl<'a> Merger<'a> {
             .into_iter()
             .filter(|(name, _)| !work.written.iter().any(|(known, ..)| known == name))
             .collect();
+        let merged = |node: NodeRef<'a>| {
+            node.entries()
+                .find(|(key, _)| key.text() == Some("<<"))
+                .map(|(_, value)| value.source())
+        };
+        let follows = merged(work.three.ours) == merged(work.three.theirs);
         for (name, ours) in inherited {
+            if follows {
+                work.result.push((name.to_owned(), Expect::Inherited));
+                continue;
+            }
             let (base, theirs) = (work.base.get(name).copied(), work.theirs.get(name).copied());
             let unchanged = match (base, theirs) {
                 (Some(base), Some(theirs)) => same(base, theirs) || same(ours, theirs),

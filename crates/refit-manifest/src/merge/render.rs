@@ -230,6 +230,16 @@ fn shifted(text: &str, from: usize, to: usize) -> String {
     out
 }
 
+/// Moves the lines behind the first so that the shallowest of them stands at a column.
+fn continued(text: &str, column: usize) -> String {
+    let lines = text.lines().skip(1).filter(|line| !line.trim().is_empty());
+    let from = lines
+        .map(|line| line.len() - line.trim_start_matches(' ').len())
+        .min()
+        .unwrap_or(0);
+    shifted(text, from, column)
+}
+
 fn emit_lines(out: &mut String, node: NodeRef<'_>, column: usize, indents: Indents) {
     match node.kind() {
         Kind::Mapping(Layout::Block) => {
@@ -296,44 +306,64 @@ fn emit_value(out: &mut String, node: NodeRef<'_>, column: usize, indents: Inden
             out.push('\n');
             emit_lines(out, node, column + indents.sequence, indents);
         }
-        Kind::Scalar(Style::Literal | Style::Folded) => emit_block_scalar(out, node, column + indents.step),
+        Kind::Scalar(Style::Literal | Style::Folded) => emit_block_scalar(out, node, column, indents.step),
         Kind::Scalar(_) if node.source().is_empty() => {
             out.push_str(comment);
             out.push('\n');
         }
         _ => {
             out.push(' ');
-            let from = layout::column(node.bytes(), layout::line_start(node.bytes(), node.span().start));
-            out.push_str(&shifted(&unix(node.source()), from, column + indents.step));
+            out.push_str(&continued(&unix(node.source()), column + indents.step));
             out.push_str(comment);
             out.push('\n');
         }
     }
 }
 
-/// Writes a block scalar with its content at a column; an explicit indentation cannot be moved, so such text is quoted.
-fn emit_block_scalar(out: &mut String, node: NodeRef<'_>, column: usize) {
+/// Writes a block scalar behind a key at a column: an explicit indentation counts from there, else the content stands one
+/// step deeper.
+fn emit_block_scalar(out: &mut String, node: NodeRef<'_>, column: usize, step: usize) {
     let source = unix(node.source());
     let (header, body) = source.split_once('\n').unwrap_or((&source, ""));
     let indicator = header.split('#').next().unwrap_or("");
-    if indicator.contains(|c: char| c.is_ascii_digit()) {
-        out.push(' ');
-        out.push_str(&scalar::write(node.text().unwrap_or_default(), Style::Double));
-        out.push('\n');
-        return;
-    }
-    let from = body
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| line.len() - line.trim_start_matches(' ').len())
-        .next()
-        .unwrap_or(0);
+    let explicit = indicator
+        .chars()
+        .find_map(|c| c.to_digit(10))
+        .map(|digit| digit as usize);
+    let depth = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let (from, to) = match explicit {
+        Some(digit) => (key_column(node) + digit, column + digit),
+        None => (
+            body.lines().find(|line| !line.trim().is_empty()).map_or(0, depth),
+            column + step,
+        ),
+    };
     let body = if indicator.contains('+') {
         body
     } else {
         body.trim_end_matches(['\n', ' '])
     };
-    out.push_str(&terminated(format!(" {header}\n{}", indented(body, from, column))));
+    out.push_str(&terminated(format!(" {header}\n{}", indented(body, from, to))));
+}
+
+/// Gives the column of the key or dash that a node hangs on, when it begins on the same line.
+fn key_column(node: NodeRef<'_>) -> usize {
+    let start = layout::line_start(node.bytes(), node.span().start);
+    let line = node.bytes_text(start..node.span().start);
+    let mut column = 0;
+    let mut rest = line;
+    loop {
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        column += blanks;
+        rest = &rest[blanks..];
+        match rest.strip_prefix("- ") {
+            Some(after) if after.contains(':') || after.trim_start().starts_with("- ") => {
+                column += 2;
+                rest = after;
+            }
+            _ => return column,
+        }
+    }
 }
 
 fn indented(text: &str, from: usize, to: usize) -> String {

@@ -96,6 +96,9 @@ impl<'a> Merger<'a> {
         if !matches!(three.theirs.kind(), Kind::Scalar(_)) {
             return three.theirs.source().to_owned();
         }
+        if three.theirs.tag().is_some() && three.ours.anchor().is_none() {
+            return three.theirs.bytes_text(three.theirs.full_span()).to_owned();
+        }
         render::scalar_text(three.theirs, (base.is_some() && base != Some(own)).then_some(own))
     }
 
@@ -112,10 +115,11 @@ impl<'a> Merger<'a> {
             return;
         }
         let lines = lines.strip_suffix('\n').unwrap_or(&lines);
+        let comment = comment_behind(bytes, start);
         let text = if lines.is_empty() {
-            inline
+            format!("{inline}{comment}")
         } else {
-            format!("{inline}\n{lines}")
+            format!("{inline}{comment}\n{lines}")
         };
         self.splice(start..end, text);
     }
@@ -134,6 +138,16 @@ impl<'a> Merger<'a> {
 /// Tells whether the value has bytes, or an empty place behind its colon.
 fn has_place(three: Three<'_>) -> bool {
     !three.ours.source().is_empty() || matches!(three.holder, Holder::Key(..))
+}
+
+/// Gives the comment on the line of a key or dash whose value stands on the lines below, with the blanks before it.
+pub(super) fn comment_behind(bytes: &[u8], slot: usize) -> String {
+    let line = String::from_utf8_lossy(&bytes[slot..layout::line_end(bytes, slot)]);
+    if line.trim_start().starts_with('#') {
+        line.trim_end().to_owned()
+    } else {
+        String::new()
+    }
 }
 
 /// Gives the bytes that a new scalar takes: an anchor stays, a tag goes.

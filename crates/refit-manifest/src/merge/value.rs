@@ -15,6 +15,12 @@ impl<'a> Merger<'a> {
         if same(three.ours, three.theirs) {
             return self.agreed(three);
         }
+        if three.ours.kind() == Kind::Alias
+            && three.theirs.kind() == Kind::Alias
+            && three.ours.source() == three.theirs.source()
+        {
+            return Expect::Alias(three.ours.source().to_owned());
+        }
         let untouched = three.base.is_some_and(|base| same(base, three.ours));
         match (three.ours.kind(), three.theirs.target().kind()) {
             (Kind::Mapping(_), Kind::Mapping(_)) if three.ours.entries().len() > 0 => self.mapping(three),
