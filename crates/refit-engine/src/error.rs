@@ -28,11 +28,22 @@ pub enum Error {
         /// What is different now.
         difference: String,
     },
-    /// A saved plan, record or note cannot be read.
-    #[error("could not read {what}")]
-    Unreadable {
+    /// A saved plan is none.
+    #[error("could not read the saved plan")]
+    SavedPlan(#[source] serde_json::Error),
+    /// A note is damaged or of another format.
+    #[error("could not read note `{reference}`")]
+    Note {
+        /// The reference that holds it.
+        reference: String,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// A value of this program has no JSON form.
+    #[error("could not write {what} as JSON")]
+    Unwritable {
         /// What it is.
-        what: String,
+        what: &'static str,
         /// The cause.
         source: serde_json::Error,
     },
@@ -56,7 +67,7 @@ impl Error {
                     Exit::Error
                 }
             },
-            Self::Unreadable { .. } => Exit::Error,
+            Self::SavedPlan(_) | Self::Note { .. } | Self::Unwritable { .. } => Exit::Error,
         }
     }
 
@@ -67,7 +78,11 @@ impl Error {
             Self::Usage { remedy, .. } => Some(remedy.clone()),
             Self::Code(_) => Some("the codes are listed in docs/findings.md".into()),
             Self::PlanMoved { .. } => Some("run `refit plan --out FILE` again and review it".into()),
-            Self::Unreadable { .. } => Some("restore the file from its last good commit, or remove it".into()),
+            Self::SavedPlan(_) => Some("save the plan anew with `refit plan --out FILE`".into()),
+            Self::Note { reference, .. } => Some(format!(
+                "look at it with `git show {reference}`; remove the reference to give up the answers that it holds"
+            )),
+            Self::Unwritable { .. } => Some("report it as a defect of `refit`, with the command".into()),
             Self::Busy { .. } => Some("wait until the branch is quiet, then run the command again".into()),
         }
     }

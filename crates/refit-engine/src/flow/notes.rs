@@ -41,8 +41,8 @@ pub(super) fn change(
     if old.as_ref() == Some(&note) {
         return Ok(());
     }
-    let bytes = note.write().map_err(|source| Error::Unreadable {
-        what: format!("note `{name}` to be written"),
+    let bytes = note.write().map_err(|source| Error::Unwritable {
+        what: "the note of the upgrade",
         source,
     })?;
     ports.repository.put_note(&name, Some(&bytes), expected.as_deref())?;
@@ -83,8 +83,8 @@ fn named(ports: &Ports<'_>, name: &str) -> Result<Option<Note>, Error> {
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Note, Error> {
-    Note::read(bytes).map_err(|source| Error::Unreadable {
-        what: format!("note `refs/refit/{name}`"),
+    Note::read(bytes).map_err(|source| Error::Note {
+        reference: format!("refs/refit/{name}"),
         source,
     })
 }

@@ -68,8 +68,8 @@ pub(super) fn draft(work: &Work, head: &CommitId) -> Result<Draft, Error> {
         needs: Vec::new(),
         head: head.to_string(),
     };
-    let body = request::with_block(&plan.body, &block).map_err(|source| Error::Unreadable {
-        what: "the request to be written".to_owned(),
+    let body = request::with_block(&plan.body, &block).map_err(|source| Error::Unwritable {
+        what: "the block of the request",
         source,
     })?;
     Ok(Draft {

@@ -104,8 +104,8 @@ fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
         accepted: &accepted,
         findings: &body.findings,
     })
-    .map_err(|source| Error::Unreadable {
-        what: "the record to be written".to_owned(),
+    .map_err(|source| Error::Unwritable {
+        what: "the record of the upgrade",
         source,
     })?;
     Ok(ready(body, plan, ground, accepted))

@@ -7,10 +7,7 @@ use crate::{Ask, Error, Ports, Target};
 
 /// Plans again what a saved plan says.
 pub(crate) fn plan_saved(ports: &Ports<'_>, ask: &Ask, saved: &[u8]) -> Result<Prepared, Error> {
-    let saved: Plan = serde_json::from_slice(saved).map_err(|source| Error::Unreadable {
-        what: "the saved plan".to_owned(),
-        source,
-    })?;
+    let saved: Plan = serde_json::from_slice(saved).map_err(Error::SavedPlan)?;
     let ask = Ask {
         base: ask.base.clone().or_else(|| some(&saved.branch)),
         clusters: some(&saved.cluster).into_iter().collect(),
