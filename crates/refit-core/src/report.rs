@@ -161,6 +161,11 @@ impl<B: Body> Report<B> {
         }
     }
 
+    /// Gives the same state, message and next actions with another body; the exit code follows from the state.
+    pub fn with_body<C: Body>(&self, body: C) -> Report<C> {
+        Report::new(self.state, self.message.as_str(), self.next.clone(), body)
+    }
+
     /// Replaces the exit code, for commands whose exit does not follow the state.
     #[must_use]
     pub fn with_exit(mut self, exit: Exit) -> Self {

@@ -140,7 +140,7 @@ fn told(prepared: &Prepared, work: &Work, end: End) -> Report<Upgrade> {
 
 /// Reports a plan that cannot be carried out as the result of an upgrade.
 fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
-    let body = Upgrade {
+    report.with_body(Upgrade {
         upgrade: report.body.upgrade.clone(),
         cluster: report.body.cluster.clone(),
         from: report.body.from.clone(),
@@ -149,6 +149,5 @@ fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
         open: Vec::new(),
         findings: report.body.findings.clone(),
         commits: Vec::new(),
-    };
-    Report::new(report.state, report.message.as_str(), report.next.clone(), body)
+    })
 }

@@ -7,10 +7,19 @@ use refit_manifest::{Answer, DecisionId};
 use super::carry::{self, End};
 use super::ground::{self, Ground};
 use super::prepare::{self, Prepared, Work};
-use super::resume::{self, Open};
+use super::resume;
 use super::{lines, notes, observe};
 use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Ports};
+
+/// How far the upgrade has come that an answer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Nobody has begun to carry it out.
+    Planned,
+    /// It was confirmed, or its request is open.
+    UnderWay,
+}
 
 /// Lists the decisions of the upgrade under way (or, where none is, of the plan), or takes one answer first.
 pub(crate) fn resolve(
@@ -22,7 +31,7 @@ pub(crate) fn resolve(
     let Some((id, answer)) = answer else {
         return list(ports, ask, &ground);
     };
-    let (ask, open) = asked(ports, ask, &ground, &id)?;
+    let (ask, stage) = asked(ports, ask, &ground, &id)?;
     let prepared = prepare::plan_on(ports, &ask, &ground)?;
     let Some(work) = &prepared.work else {
         return Ok(unplanned(&prepared));
@@ -34,7 +43,7 @@ pub(crate) fn resolve(
     let Some(work) = &prepared.work else {
         return Ok(unplanned(&prepared));
     };
-    if open.is_none() {
+    if stage == Stage::Planned {
         return Ok(noted(work));
     }
     Ok(match carry::run(ports, work, Wishes::default())? {
@@ -50,7 +59,7 @@ pub(crate) fn resolve(
 
 fn list(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Report<Decisions>, Error> {
     let under_way = resume::under_way(ports, ask, ground)?;
-    let ask = under_way.map_or_else(|| ask.clone(), |under_way| under_way.ask);
+    let ask = under_way.unwrap_or_else(|| ask.clone());
     let prepared = prepare::plan_on(ports, &ask, ground)?;
     let Some(work) = &prepared.work else {
         return Ok(unplanned(&prepared));
@@ -60,21 +69,21 @@ fn list(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Report<Decision
 }
 
 /// Finds the upgrade that a decision belongs to: of several under way the only one that has it.
-fn asked(ports: &Ports<'_>, ask: &Ask, ground: &Ground, id: &DecisionId) -> Result<(Ask, Option<Open>), Error> {
+fn asked(ports: &Ports<'_>, ask: &Ask, ground: &Ground, id: &DecisionId) -> Result<(Ask, Stage), Error> {
     let mut all = resume::all_under_way(ports, ask, ground)?;
     if all.len() < 2 {
-        let only = all.pop().map(|way| (way.ask, Some(way.open)));
-        return Ok(only.unwrap_or_else(|| (ask.clone(), None)));
+        let only = all.pop().map(|only| (only, Stage::UnderWay));
+        return Ok(only.unwrap_or_else(|| (ask.clone(), Stage::Planned)));
     }
     let mut having = Vec::new();
     for way in all {
-        let prepared = prepare::plan_on(ports, &way.ask, ground)?;
+        let prepared = prepare::plan_on(ports, &way, ground)?;
         if prepared.work.as_ref().is_some_and(|work| known(work, id).is_ok()) {
             having.push(way);
         }
     }
     match (having.pop(), having.len()) {
-        (Some(only), 0) => Ok((only.ask, Some(only.open))),
+        (Some(only), 0) => Ok((only, Stage::UnderWay)),
         (None, _) => Err(Error::Usage {
             message: format!("there is no decision `{id}` in any upgrade under way"),
             remedy: "`refit resolve --cluster NAME` lists the decisions of one".to_owned(),
@@ -144,10 +153,9 @@ fn noted(work: &Work) -> Report<Decisions> {
 
 fn unplanned(prepared: &Prepared) -> Report<Decisions> {
     let report = &prepared.report;
-    let body = Decisions {
+    report.with_body(Decisions {
         upgrade: report.body.upgrade.clone(),
         decisions: Vec::new(),
         request: None,
-    };
-    Report::new(report.state, report.message.as_str(), report.next.clone(), body)
+    })
 }

@@ -7,7 +7,7 @@ use refit_manifest::Path;
 use similar::TextDiff;
 
 use super::ground::{self, Ground};
-use super::{lines, observe, prepare, requests};
+use super::{lines, observe, prepare, requests, resume};
 use crate::ports::{ChangeRequest, Listed};
 use crate::{Ask, Error, Ports};
 
@@ -103,20 +103,13 @@ fn is_ours(ground: &Ground, path: &Path) -> bool {
 
 fn of_plan(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Diff>, Error> {
     let ground = ground::survey(ports, ask.base.as_deref())?;
-    let ask = super::resume::under_way(ports, ask, &ground)?.map_or_else(|| ask.clone(), |under_way| under_way.ask);
+    let ask = resume::under_way(ports, ask, &ground)?.unwrap_or_else(|| ask.clone());
     let prepared = prepare::plan_on(ports, &ask, &ground)?;
     let Some(work) = &prepared.work else {
-        let body = Diff {
+        return Ok(prepared.report.with_body(Diff {
             request: None,
             files: Vec::new(),
-        };
-        let report = &prepared.report;
-        return Ok(Report::new(
-            report.state,
-            report.message.as_str(),
-            report.next.clone(),
-            body,
-        ));
+        }));
     };
     let change = |write: &refit_core::plan::Write| {
         file(&write.path, ground.snapshot.tree.bytes(&write.path), Some(&write.bytes))

@@ -145,9 +145,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
 }
 
 fn unplanned(prepared: &Prepared, request: &ChangeRequest) -> Report<Request> {
-    let mut report = report(prepared.report.state, request, prepared.report.next.clone());
-    report.message.clone_from(&prepared.report.message);
-    report
+    prepared.report.with_body(body(request))
 }
 
 fn done(request: &ChangeRequest) -> Report<Request> {
@@ -156,12 +154,16 @@ fn done(request: &ChangeRequest) -> Report<Request> {
 }
 
 fn report(state: State, request: &ChangeRequest, next: Vec<Next>) -> Report<Request> {
-    let line = lines::request(request);
+    let body = body(request);
+    let line = &body.request;
     let message = format!("request {} is {}: {}", line.number, line.state, line.title);
-    let body = Request {
-        request: line,
+    Report::new(state, message, next, body)
+}
+
+fn body(request: &ChangeRequest) -> Request {
+    Request {
+        request: lines::request(request),
         text: request.body.clone(),
         head: request.head.to_string(),
-    };
-    Report::new(state, message, next, body)
+    }
 }

@@ -8,30 +8,13 @@ use super::ground::{self, Ground};
 use super::{carry, notes, observe, prepare};
 use crate::{Ask, Commits, Error, Others, Ports, Target};
 
-/// The upgrade under way of a cluster.
-pub(super) struct UnderWay {
-    /// What to ask for to plan it again.
-    pub(super) ask: Ask,
-    /// Whether a request is open for it, or it was confirmed and waits for decisions.
-    pub(super) open: Open,
-}
-
-/// How far an upgrade under way has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
-    /// A request is open.
-    Request,
-    /// It was confirmed, and decisions come before the request.
-    Confirmed,
-}
-
 /// Goes on with the upgrade under way.
 pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Report<Upgrade>, Error> {
     let ground = ground::survey(ports, ask.base.as_deref())?;
     let Some(under_way) = under_way(ports, ask, &ground)? else {
         return Ok(nothing(&ground));
     };
-    let prepared = prepare::plan_on(ports, &under_way.ask, &ground)?;
+    let prepared = prepare::plan_on(ports, &under_way, &ground)?;
     let wishes = Wishes {
         others: Others::Stop,
         commits,
@@ -39,13 +22,13 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     carry::finish(ports, &prepared, wishes)
 }
 
-/// Gives the upgrade under way; where several clusters have one, one must be named.
-pub(super) fn under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<UnderWay>, Error> {
+/// Gives what to ask for to plan the upgrade under way again; where several clusters have one, one must be named.
+pub(super) fn under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<Ask>, Error> {
     let mut all = all_under_way(ports, ask, ground)?;
     if all.len() > 1 {
         let names: Vec<&str> = all
             .iter()
-            .flat_map(|way| way.ask.clusters.iter().map(String::as_str))
+            .flat_map(|way| way.clusters.iter().map(String::as_str))
             .collect();
         return Err(Error::Usage {
             message: format!("upgrades of `{}` are under way", names.join("`, `")),
@@ -56,19 +39,15 @@ pub(super) fn under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result
 }
 
 /// Finds the upgrades under way, one per cluster: its newest open request, else its newest confirmed note whose target
-/// is not installed yet.
-pub(super) fn all_under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Vec<UnderWay>, Error> {
+/// is not installed yet. Each is given as what to ask for to plan it again.
+pub(super) fn all_under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Vec<Ask>, Error> {
     let named: Vec<&String> = ground.clusters(ask)?.iter().map(|cluster| &cluster.root.name).collect();
     let is_meant = |name: &String| ask.clusters.is_empty() || named.contains(&name);
-    let mut found: Vec<UnderWay> = Vec::new();
+    let mut found: Vec<Ask> = Vec::new();
     for open in observe::open_with_records(ports, &ground.base, &ground.listed)? {
         let record = open.record;
         if is_meant(&record.cluster) && !has(&found, &record.cluster) {
-            let ask = again(ask, &record.cluster, &record.to.to_string(), &record.accepted);
-            found.push(UnderWay {
-                ask,
-                open: Open::Request,
-            });
+            found.push(again(ask, &record.cluster, &record.to.to_string(), &record.accepted));
         }
     }
     let mut notes = notes::all(ports)?;
@@ -76,18 +55,14 @@ pub(super) fn all_under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Re
     notes.sort_by_key(|note| std::cmp::Reverse(note.asked));
     for note in notes {
         if is_meant(&note.cluster) && !has(&found, &note.cluster) {
-            let ask = again(ask, &note.cluster, &note.to.to_string(), &note.accepted);
-            found.push(UnderWay {
-                ask,
-                open: Open::Confirmed,
-            });
+            found.push(again(ask, &note.cluster, &note.to.to_string(), &note.accepted));
         }
     }
     Ok(found)
 }
 
-fn has(found: &[UnderWay], cluster: &String) -> bool {
-    found.iter().any(|way| way.ask.clusters.contains(cluster))
+fn has(found: &[Ask], cluster: &String) -> bool {
+    found.iter().any(|way| way.clusters.contains(cluster))
 }
 
 fn is_installed(ground: &Ground, note: &Note) -> bool {

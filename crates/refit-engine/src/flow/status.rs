@@ -155,7 +155,7 @@ fn held(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<usize>, 
     let Some(under_way) = resume::under_way(ports, ask, ground)? else {
         return Ok(None);
     };
-    let prepared = prepare::plan_on(ports, &under_way.ask, ground)?;
+    let prepared = prepare::plan_on(ports, &under_way, ground)?;
     Ok(prepared.work.map(|work| work.plan.open().count()))
 }
 
