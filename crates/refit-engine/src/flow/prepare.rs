@@ -289,12 +289,20 @@ fn choose(ports: &Ports<'_>, ground: &Ground, names: Vec<String>) -> Prepared {
 
 fn nothing_there(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Prepared {
     let mut body = body(ports, ground);
-    body.findings = absent(ports, ground);
+    body.findings = vec![absent(ports, ground)];
+    body.findings.extend(ground.inventory.findings.iter().cloned());
     blocked(body, ask)
 }
 
-/// Gives what is found where there is no cluster.
-pub(super) fn absent(ports: &Ports<'_>, ground: &Ground) -> Vec<Finding> {
+/// Says that there is no cluster: puts that before what was found already, and gives the sentence and the ways on.
+pub(super) fn nothing_found(ports: &Ports<'_>, ground: &Ground, findings: &mut Vec<Finding>) -> (String, Vec<Next>) {
+    let absent = absent(ports, ground);
+    let message = absent.message.clone();
+    findings.insert(0, absent);
+    (message, remedies(findings))
+}
+
+fn absent(ports: &Ports<'_>, ground: &Ground) -> Finding {
     let message = format!(
         "`{}` of {} has no generated manifest of {} among its {} files",
         ground.base.branch,
@@ -302,11 +310,7 @@ pub(super) fn absent(ports: &Ports<'_>, ground: &Ground) -> Vec<Finding> {
         ports.catalog.platform(),
         ground.listed.len()
     );
-    let finding = Finding::new(Code::PlaneNotFound, ground.base.branch.as_str(), message);
-    [finding]
-        .into_iter()
-        .chain(ground.inventory.findings.iter().cloned())
-        .collect()
+    Finding::new(Code::PlaneNotFound, ground.base.branch.as_str(), message)
 }
 
 fn blocked_message(body: &report::Plan) -> String {

@@ -26,13 +26,7 @@ pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Err
         findings: ground.inventory.findings.clone(),
     };
     if clusters.is_empty() {
-        body.findings = prepare::absent(ports, &ground);
-        let message = body
-            .findings
-            .first()
-            .map(|finding| finding.message.clone())
-            .unwrap_or_default();
-        let next = prepare::remedies(&body.findings);
+        let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
     for cluster in clusters {
