@@ -1,5 +1,6 @@
 //! Before and after of a request, by lines.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_core::report::{Diff, FileDiff, Next, Report, State};
@@ -45,9 +46,10 @@ fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<R
         .repository
         .commits_between(&request.head, &ground.base.commit)?
         .is_empty();
+    let listed: BTreeMap<&Path, &Listed> = ground.listed.iter().map(|item| (&item.path, item)).collect();
     let mut files = Vec::new();
     for item in &after {
-        let before = ground.listed(&item.path);
+        let before = listed.get(&item.path);
         if before.is_some_and(|before| before.blob == item.blob) {
             continue;
         }
@@ -86,9 +88,10 @@ fn past(request: &ChangeRequest) -> Report<Diff> {
 }
 
 fn removed(ports: &Ports<'_>, ground: &Ground, after: &[Listed]) -> Result<Vec<FileDiff>, Error> {
+    let stays: BTreeSet<&Path> = after.iter().map(|item| &item.path).collect();
     let mut files = Vec::new();
     for item in &ground.listed {
-        if !after.iter().any(|other| other.path == item.path) {
+        if !stays.contains(&item.path) {
             let old = ports.repository.read(&item.blob)?;
             files.push(file(&item.path, Some(&old), None));
         }

@@ -4,7 +4,7 @@ use refit_core::inventory::{self, Cluster, Inventory};
 use refit_core::release::Version;
 use refit_core::report::Next;
 use refit_core::snapshot::{Seen, Snapshot, wanted};
-use refit_manifest::{Entry, Path};
+use refit_manifest::Entry;
 
 use crate::ports::{Base, Listed, ListedKind};
 use crate::{Ask, Error, Ports};
@@ -126,11 +126,6 @@ impl Ground {
             0 | 1 => String::new(),
             _ => format!(" --cluster {cluster}"),
         }
-    }
-
-    /// Gives the listing of a path.
-    pub(super) fn listed(&self, path: &Path) -> Option<&Listed> {
-        self.listed.iter().find(|item| item.path == *path)
     }
 }
 
