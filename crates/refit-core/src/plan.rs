@@ -25,6 +25,7 @@ use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::snapshot::Snapshot;
 
 pub use changes::{line, line_of_answer};
+pub use texts::{BRANCHES, TRAILER};
 
 /// What one generated file was and would be.
 #[derive(Clone, Debug)]
@@ -187,6 +188,11 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     })
 }
 
+/// Tells whether people should know of a decision: it is not clean, or somebody answered it.
+fn is_told(decision: &Decision) -> bool {
+    decision.outcome != Outcome::Clean || decision.answer.is_some()
+}
+
 /// Tells whether a decision waits for a person.
 pub fn is_open(decision: &Decision) -> bool {
     decision.outcome == Outcome::Conflict && decision.answer.is_none()
@@ -345,7 +351,6 @@ fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
         base: digest::of(&sides.base),
         theirs: digest::of(&sides.theirs),
     };
-    let told = |decision: &&Decision| decision.outcome != Outcome::Clean || decision.answer.is_some();
     Record {
         api_version,
         kind,
@@ -356,7 +361,11 @@ fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
         to: given.to.clone(),
         options: given.options.clone(),
         files: given.sides.iter().map(file).collect(),
-        decisions: decisions.iter().filter(told).map(RecordedDecision::of).collect(),
+        decisions: decisions
+            .iter()
+            .filter(|decision| is_told(decision))
+            .map(RecordedDecision::of)
+            .collect(),
         accepted: given.accepted.to_vec(),
     }
 }

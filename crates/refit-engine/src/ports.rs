@@ -7,6 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use refit_core::plan::TRAILER;
 use refit_manifest::{Entry, Path};
 
 /// What a port answers when it cannot answer: the operation and object in words, a remedy, the source.
@@ -207,7 +208,7 @@ impl CommitSummary {
             id,
             author: author.into(),
             subject: message.lines().next().unwrap_or_default().to_owned(),
-            ours: last_paragraph.lines().any(|line| line.starts_with("Refit-Upgrade:")),
+            ours: last_paragraph.lines().any(|line| line.starts_with(TRAILER)),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use refit_manifest::{Answer, Decision, Entry, Outcome, Tree};
+use refit_manifest::{Answer, Decision, Entry, Tree};
 
-use super::{Write, is_open};
+use super::{Write, is_open, is_told};
 use crate::digest;
 use crate::report::{DecisionLine, FileChange};
 
@@ -26,8 +26,11 @@ pub(super) fn writes(before: &Tree, after: &Tree) -> Vec<Write> {
 
 /// Gives the decisions that people care about: open ones first, then the others that are not clean or were answered.
 pub(super) fn lines(decisions: &[Decision]) -> Vec<DecisionLine> {
-    let told = |decision: &&Decision| decision.outcome != Outcome::Clean || decision.answer.is_some();
-    let mut lines: Vec<DecisionLine> = decisions.iter().filter(told).map(line).collect();
+    let mut lines: Vec<DecisionLine> = decisions
+        .iter()
+        .filter(|decision| is_told(decision))
+        .map(line)
+        .collect();
     lines.sort_by_key(|line| !line.open);
     lines
 }

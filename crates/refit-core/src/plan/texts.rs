@@ -13,8 +13,10 @@ use crate::generated::{Generated, Image};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::request::{self, ApiChange, ComponentChange, Facts};
 
-/// The trailer of every commit that this program writes.
-const TRAILER: &str = "Refit-Upgrade";
+/// What the trailer of every commit of this program begins with.
+pub const TRAILER: &str = "Refit-Upgrade: ";
+/// What the name of every branch of this program begins with.
+pub const BRANCHES: &str = "refit/";
 
 pub(super) struct Parts<'a> {
     pub(super) given: &'a Given<'a>,
@@ -44,7 +46,7 @@ pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
         }
     };
     let slug: String = slug.chars().map(plain).collect();
-    format!("refit/{upgrade}/1-{}", slug.trim_matches('-'))
+    format!("{BRANCHES}{upgrade}/1-{}", slug.trim_matches('-'))
 }
 
 pub(super) fn write(parts: &Parts<'_>) -> Texts {
@@ -70,7 +72,7 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
     let title = request::title(&facts);
     Texts {
         message: format!(
-            "{title}\n\nWhat the generator writes for {to}, merged with the edits of this repository.\n\n{TRAILER}: {}\n",
+            "{title}\n\nWhat the generator writes for {to}, merged with the edits of this repository.\n\n{TRAILER}{}\n",
             parts.upgrade
         ),
         body: request::body(&facts),

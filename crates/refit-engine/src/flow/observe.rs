@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_core::plan::{Opening, Plan};
+use refit_core::plan::{BRANCHES, Opening, Plan};
 use refit_core::progress::{Branch, Content, OpenRequest, Other, Seen};
 use refit_core::record::Record;
 use refit_core::request::{self, Block};
@@ -14,9 +14,6 @@ use super::notes;
 use super::prepare::Work;
 use crate::ports::{Base, BlobId, ChangeRequest, CommitId, Draft, Listed, RequestState};
 use crate::{Error, Ports};
-
-/// What the name of every branch of this program begins with.
-const BRANCHES: &str = "refit/";
 
 /// An open request of this program with the record on its branch.
 pub(super) struct Open {
