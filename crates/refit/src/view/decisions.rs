@@ -2,8 +2,9 @@
 //!
 //! In: [`Decision`]s. Out: lines for people, objects for programs, and the state that they call for.
 
+use refit_core::plan;
 use refit_core::report::{DecisionLine, Decisions, Report, State};
-use refit_manifest::{Answer, Decision, Outcome};
+use refit_manifest::{Decision, Outcome};
 
 use crate::view::lines::{self, entry, line};
 
@@ -21,7 +22,12 @@ pub(crate) fn text(decisions: &[Decision], remedy: Remedy) -> String {
     let mut text = String::new();
     for decision in decisions.iter().filter(|decision| decision.outcome != Outcome::Clean) {
         if let Some(given) = &decision.answer {
-            line!(&mut text, "answered: {}: {}", place(decision), answer(given));
+            line!(
+                &mut text,
+                "answered: {}: {}",
+                place(decision),
+                plan::line_of_answer(given)
+            );
             continue;
         }
         let message = remedy.reword(decision).replace('\n', "\n  ");
@@ -75,27 +81,8 @@ pub(crate) fn sum(decisions: &[Decision]) -> String {
 /// Renders a decision for programs.
 pub(crate) fn describe(decision: &Decision, remedy: Remedy) -> DecisionLine {
     DecisionLine {
-        id: decision.id.0.clone(),
-        path: decision.path.to_string(),
-        object: decision.object.as_ref().map(ToString::to_string).unwrap_or_default(),
-        field: decision.field.clone(),
-        base: decision.base.clone(),
-        ours: decision.ours.clone(),
-        theirs: decision.theirs.clone(),
-        class: decision.class.word().into(),
-        rule: decision.rule.word().into(),
-        outcome: decision.outcome.word().into(),
         message: remedy.reword(decision),
-        answer: decision.answer.as_ref().map(answer),
-        open: decision.outcome >= Outcome::Conflict && decision.answer.is_none(),
-    }
-}
-
-fn answer(answer: &Answer) -> String {
-    match answer {
-        Answer::Ours => "ours".into(),
-        Answer::Theirs => "theirs".into(),
-        Answer::Value(value) => format!("value: {value}"),
+        ..plan::line(decision)
     }
 }
 
