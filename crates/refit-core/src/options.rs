@@ -13,7 +13,7 @@ use refit_manifest::parse::NodeRef;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::Catalog;
-use crate::generated::{Controller, Generated, value_of};
+use crate::generated::{Controller, Generated};
 
 /// The group of the network policies in the catalog.
 pub const NETWORK_POLICIES: &str = "network-policies";
@@ -195,11 +195,7 @@ fn tolerations(controller: &Controller<'_>) -> Option<Vec<String>> {
 }
 
 fn watches_all(controller: &Controller<'_>) -> Option<bool> {
-    let stated = controller
-        .arguments()
-        .filter_map(NodeRef::as_str)
-        .find_map(|text| value_of(text, "watch-all-namespaces"));
-    stated.and_then(|value| value.parse().ok())
+    controller.argument("watch-all-namespaces")?.parse().ok()
 }
 
 #[cfg(test)]

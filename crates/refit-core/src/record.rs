@@ -3,7 +3,7 @@
 //! In: what was planned and answered. Out: JSON that reads back to the same values. Holds no time and no machine, so that
 //! the same upgrade writes the same bytes.
 
-use refit_manifest::{Answer, Answers, Decision, DecisionId, Path};
+use refit_manifest::{Answer, Answers, Decision, DecisionId, Outcome, Path};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Acceptance;
@@ -57,7 +57,7 @@ pub struct RecordedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordedDecision {
-    /// The decision's id, which holds file, object, field and values.
+    /// The decision's id, made of object, field and values.
     pub id: String,
     /// The file.
     pub path: String,
@@ -143,7 +143,8 @@ impl Record {
 
     /// Counts the decisions that nobody took.
     pub fn open(&self) -> usize {
-        let open = |decision: &&RecordedDecision| decision.outcome == "conflict" && decision.answer.is_none();
+        let open =
+            |decision: &&RecordedDecision| decision.outcome == Outcome::Conflict.word() && decision.answer.is_none();
         self.decisions.iter().filter(open).count()
     }
 

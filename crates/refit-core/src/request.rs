@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Acceptance, Finding, Severity};
+use crate::finding::{Acceptance, Finding};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 
 /// The most entries of a list.
@@ -235,11 +235,7 @@ fn taken(decision: &DecisionLine) -> String {
 
 fn finding(finding: &Finding) -> String {
     let accepted = if finding.accepted { ", accepted" } else { "" };
-    let severity = match finding.severity {
-        Severity::Blocking => "blocking",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
+    let severity = finding.severity.word();
     format!(
         "**{}** ({severity}{accepted}) {}: {}; {}",
         finding.code,

@@ -149,7 +149,7 @@ impl Rule {
     }
 }
 
-/// A short stable name of a decision: the same file, object, field and values give the same id.
+/// A short stable name of a decision: the same object (where there is none: file), field and values give the same id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecisionId(pub String);
 
