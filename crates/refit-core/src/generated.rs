@@ -77,7 +77,12 @@ pub struct Controller<'a> {
 impl<'a> Controller<'a> {
     /// Gives the container's image.
     pub fn image(&self) -> Option<Image<'a>> {
-        self.container.get("image").and_then(NodeRef::as_str).map(Image::read)
+        self.image_text().map(Image::read)
+    }
+
+    /// Gives the text of the container's image.
+    pub fn image_text(&self) -> Option<&'a str> {
+        self.container.get("image").and_then(NodeRef::as_str)
     }
 
     /// Lists the nodes of the container's arguments.

@@ -14,7 +14,7 @@ use crate::build;
 use crate::catalog::Catalog;
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
-use crate::generated::Generated;
+use crate::generated::{Controller, Generated};
 use crate::options::{self, Options};
 use crate::overlays::{self, Overlays};
 use crate::record::Record;
@@ -201,14 +201,13 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
 
 fn generated(path: &Path, stream: &Arc<Stream>, catalog: &Catalog) -> GeneratedFile {
     let manifest = Generated::read(stream, catalog);
-    let image =
-        |controller: &crate::generated::Controller<'_>| Some(controller.container.get("image")?.as_str()?.to_owned());
+    let images = manifest.controllers().filter_map(Controller::image_text);
     GeneratedFile {
         path: path.clone(),
         stream: Arc::clone(stream),
         detection: detect::detect(&manifest, catalog),
         options: options::recover(&manifest, catalog),
-        images: manifest.controllers().filter_map(image).collect(),
+        images: images.map(ToOwned::to_owned).collect(),
     }
 }
 

@@ -9,7 +9,7 @@ use refit_manifest::{Identity, Stream, Tree};
 use super::{Given, Sides};
 use crate::check::{Definitions, definitions, names};
 use crate::finding::Finding;
-use crate::generated::{Generated, Image};
+use crate::generated::{Controller, Generated, Image};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::request::{self, ApiChange, ComponentChange, Facts};
 
@@ -170,14 +170,7 @@ fn mirror(given: &Given<'_>, merged: &Merged) -> Vec<String> {
             continue;
         };
         let manifest = Generated::read(&stream, given.catalog);
-        for controller in manifest.controllers() {
-            let Some(text) = controller
-                .container
-                .get("image")
-                .and_then(refit_manifest::parse::NodeRef::as_str)
-            else {
-                continue;
-            };
+        for text in manifest.controllers().filter_map(Controller::image_text) {
             if Image::read(text).registry != given.catalog.registry() && !had.contains(&text.to_owned()) {
                 images.insert(text.to_owned());
             }

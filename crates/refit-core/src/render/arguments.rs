@@ -3,7 +3,7 @@
 use refit_manifest::edit::Splice;
 use refit_manifest::parse::NodeRef;
 
-use super::text::replace;
+use super::text::{lines, replace};
 use crate::generated::{Controller, value_of};
 use crate::options::{Options, domain_of};
 
@@ -24,7 +24,7 @@ fn argument(node: NodeRef<'_>, given: &Options, wanted: &Options) -> Option<Spli
     let text = node.as_str()?;
     if text == WATCHER_GATE && given.has(WATCHER) && !wanted.has(WATCHER) {
         return Some(Splice {
-            range: item(node),
+            range: lines(node.bytes(), node.full_span()),
             text: String::new(),
         });
     }
@@ -40,21 +40,6 @@ fn argument(node: NodeRef<'_>, given: &Options, wanted: &Options) -> Option<Spli
         return None;
     };
     scalar(node, text, &changed)
-}
-
-/// Gives the span of the whole line of an item of a sequence.
-fn item(node: NodeRef<'_>) -> std::ops::Range<usize> {
-    let bytes = node.bytes();
-    let span = node.full_span();
-    let start = bytes[..span.start]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let end = bytes[span.end..]
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(bytes.len(), |at| span.end + at + 1);
-    start..end
 }
 
 /// Gives the address that events are sent to; empty when nobody receives them.

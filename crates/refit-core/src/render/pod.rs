@@ -1,11 +1,10 @@
 //! Pull secret and tolerations of a controller's pod.
 
-use std::ops::Range;
-
 use refit_manifest::edit::Splice;
 use refit_manifest::parse::NodeRef;
 use refit_manifest::scalar::{self, Style, Value};
 
+use super::text::lines;
 use crate::generated::Controller;
 use crate::options::Options;
 
@@ -57,19 +56,6 @@ fn set(pod: NodeRef<'_>, key: &str, list: Vec<String>) -> Option<Splice> {
         }
     }
     (!range.is_empty() || !text.is_empty()).then_some(Splice { range, text })
-}
-
-/// Gives the whole lines that a span touches.
-fn lines(bytes: &[u8], span: Range<usize>) -> Range<usize> {
-    let start = bytes[..span.start]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |at| at + 1);
-    let end = bytes[span.end..]
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(bytes.len(), |at| span.end + at + 1);
-    start..end
 }
 
 /// Spells a string as a scalar, in quotes where it would be read as something else without.

@@ -10,6 +10,19 @@ pub(super) fn replace(bytes: &[u8], range: Range<usize>, text: String) -> Option
     (bytes.get(range.clone()) != Some(text.as_bytes())).then_some(Splice { range, text })
 }
 
+/// Gives the whole lines that a span touches.
+pub(super) fn lines(bytes: &[u8], span: Range<usize>) -> Range<usize> {
+    let start = bytes[..span.start]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let end = bytes[span.end..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(bytes.len(), |at| span.end + at + 1);
+    start..end
+}
+
 /// Gives the part of a definition's document before its `spec`: schemas never name the plane's namespace.
 pub(super) fn before_spec(document: &Document) -> Range<usize> {
     let body = document.body();
