@@ -9,14 +9,14 @@ mod texts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_manifest::merge::{Merged, Settings, merge};
+use refit_manifest::merge::{ImageRef, Merged, Settings, merge};
 use refit_manifest::{Answers, Class, Decision, Entry, Identity, Outcome, Path, Stream, Tree};
 
 use crate::catalog::Catalog;
 use crate::digest;
 use crate::edits;
 use crate::finding::{Acceptance, Code, Finding};
-use crate::generated::{Generated, Image};
+use crate::generated::Generated;
 use crate::inventory::Cluster;
 use crate::options::Options;
 use crate::record::{Record, RecordedDecision, RecordedFile, envelope};
@@ -315,7 +315,7 @@ fn settings(given: &Given<'_>) -> Settings {
             let Ok(stream) = Stream::split(Arc::clone(side)) else {
                 continue;
             };
-            learn_tags(&Generated::read(&stream, given.catalog), &mut tags);
+            learn_tags(&Generated::read(&stream, given.catalog), given.catalog, &mut tags);
         }
     }
     Settings {
@@ -325,22 +325,25 @@ fn settings(given: &Given<'_>) -> Settings {
     }
 }
 
-/// Adds the tags of a manifest to the known ones, in the order of versions.
-fn learn_tags(manifest: &Generated<'_>, known: &mut BTreeMap<String, Vec<String>>) {
-    for image in manifest.controllers().filter_map(|controller| controller.image()) {
-        let path = path_without_host(&image);
-        let tags = known.entry(path).or_default();
-        if !image.tag.is_empty() && !tags.iter().any(|tag| tag == image.tag) {
-            tags.push(image.tag.to_owned());
+/// Adds the tags of a manifest to the known ones, in the order of versions. In a registry of the user's own the images
+/// can have another path; they have the tags of their components all the same.
+fn learn_tags(manifest: &Generated<'_>, catalog: &Catalog, known: &mut BTreeMap<String, Vec<String>>) {
+    for controller in manifest.controllers() {
+        let Some(image) = controller.image_text().and_then(ImageRef::read) else {
+            continue;
+        };
+        let of_component = || {
+            catalog
+                .tags(controller.name)
+                .into_iter()
+                .map(ToOwned::to_owned)
+                .collect()
+        };
+        let tags = known.entry(image.path().to_owned()).or_insert_with(of_component);
+        if let Some(tag) = image.tag.filter(|new| !tags.iter().any(|tag| tag == new)) {
+            tags.push(tag.to_owned());
             tags.sort_by_cached_key(|tag| (Version::parse(tag).ok(), tag.clone()));
         }
-    }
-}
-
-fn path_without_host(image: &Image<'_>) -> String {
-    match image.registry.split_once('/') {
-        Some((_, path)) => format!("{path}/{}", image.name),
-        None => image.name.to_owned(),
     }
 }
 

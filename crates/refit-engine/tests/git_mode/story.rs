@@ -341,6 +341,21 @@ fn an_own_registry_stays_and_its_new_images_are_to_be_mirrored() {
 }
 
 #[test]
+fn a_known_tag_that_is_older_is_raised_also_in_a_mirror_with_a_path_of_its_own() {
+    let mirror = |text: String| {
+        text.replace(
+            "ghcr.io/fluxcd/source-controller:v7.1.0",
+            "registry.example:5000/mirror/fluxcd/source-controller:v1.6.2",
+        )
+    };
+    let world = World::new(mirror);
+    let said = upgrade(&world, "flux@v7.2.0");
+    assert!(said.starts_with("6 "), "{said}");
+    let text = world.text(&world.branch(), GENERATED).unwrap();
+    assert!(text.contains("image: registry.example:5000/mirror/fluxcd/source-controller:v7.2.0\n"));
+}
+
+#[test]
 fn an_object_that_the_user_moved_to_another_file_is_upgraded_there() {
     let text = crate::world::manifest("v7.1.0", &["v1beta2", "v1"]);
     let (rest, namespace) = {
