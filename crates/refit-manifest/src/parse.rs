@@ -30,10 +30,16 @@ pub enum Error {
         /// What the parser says.
         reason: String,
     },
-    /// The text holds lines that Git writes into files with merge conflicts.
-    #[error("line {line}: Git conflict marker")]
-    ConflictMarker {
+    /// An alias refers to a node that holds it.
+    #[error("line {line}: the alias refers to a node that it is part of")]
+    AliasLoop {
         /// The line in the file, counted from 1.
+        line: usize,
+    },
+    /// Aliases stand for far more nodes than are written.
+    #[error("the aliases of the document at line {line} stand for more nodes than are read")]
+    TooManyAliases {
+        /// The line where the document begins, counted from 1.
         line: usize,
     },
     /// The nesting is deeper than any manifest needs.

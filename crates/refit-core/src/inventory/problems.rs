@@ -46,7 +46,9 @@ fn unparsed_document(path: &Path, error: &parse::Error) -> Finding {
             let subject = format!("{path}:{line}:{column}");
             Finding::new(Code::UnreadableFile, subject, format!("it is not YAML: {reason}"))
         }
-        parse::Error::ConflictMarker { line } => conflict(path, *line),
+        parse::Error::AliasLoop { line } | parse::Error::TooManyAliases { line } => {
+            Finding::new(Code::TooDeep, format!("{path}:{line}"), error.to_string())
+        }
         parse::Error::TooDeep { line, limit } => Finding::new(
             Code::TooDeep,
             format!("{path}:{line}"),

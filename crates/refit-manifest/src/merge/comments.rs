@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::layout;
-use super::merger::{Choice, Merger, Proposal, Three};
+use super::merger::{Choice, Holder, Merger, Proposal, Three};
 use crate::decision::{Class, Outcome, Rule};
-use crate::parse::{Kind, Layout, NodeRef};
+use crate::parse::{Kind, Layout, NodeRef, view};
 
 impl<'a> Merger<'a> {
     /// Lets the comment behind a replaced value follow theirs, where ours still has that of base.
@@ -20,6 +20,52 @@ impl<'a> Merger<'a> {
         if old == own && own != new {
             let start = layout::content_end(three.ours);
             self.splice(start..start + own.len(), new.replace('\t', " "));
+        }
+    }
+
+    /// Lets all comments inside a value follow theirs where theirs changed nothing but comments.
+    pub(super) fn follow_comments(&mut self, three: Three<'a>) {
+        let Some(base) = three.base else { return };
+        let (old, new) = (base.source(), three.theirs.source());
+        if old == new || !(old.contains('#') || new.contains('#')) {
+            return;
+        }
+        let children = children(three);
+        if children.is_empty() {
+            return self.follow_trailing_alone(three);
+        }
+        self.follow_leads(three);
+        for (step, child) in children {
+            self.within(step, |merger| match child.ours.kind() {
+                Kind::Scalar(_) => merger.follow_trailing_alone(child),
+                _ => merger.follow_comments(child),
+            });
+        }
+    }
+
+    fn follow_trailing_alone(&mut self, three: Three<'a>) {
+        let is_scalar = |node: NodeRef<'a>| matches!(node.kind(), Kind::Scalar(_)) && !node.source().is_empty();
+        let Some(base) = three
+            .base
+            .filter(|base| is_scalar(*base) && is_scalar(three.ours) && is_scalar(three.theirs))
+        else {
+            return;
+        };
+        let comments = [base, three.ours, three.theirs].map(layout::trailing_comment);
+        if comments[0] == comments[1] && comments[1] != comments[2] {
+            let (rule, outcome, choice) = (Rule::Comment, Outcome::Clean, Choice::Theirs);
+            let message = "the comment behind it follows the new version".to_owned();
+            let proposal = Proposal {
+                rule,
+                outcome,
+                base: None,
+                ours: None,
+                theirs: None,
+                choice,
+                message,
+            };
+            self.decide_as(Class::Other, proposal);
+            self.follow_trailing(three);
         }
     }
 
@@ -61,6 +107,54 @@ impl<'a> Merger<'a> {
             self.within(key.to_owned(), |merger| merger.decide_as(Class::Other, proposal));
             self.splice(range, text);
         }
+    }
+}
+
+/// Pairs the entries or items that all three sides of a block collection have.
+fn children(three: Three<'_>) -> Vec<(String, Three<'_>)> {
+    let Some(base) = three.base else { return Vec::new() };
+    let (ours, theirs) = (three.ours, three.theirs);
+    match (base.kind(), ours.kind(), theirs.kind()) {
+        (Kind::Mapping(Layout::Block), Kind::Mapping(Layout::Block), Kind::Mapping(Layout::Block)) => {
+            let (old, new): (HashMap<_, _>, HashMap<_, _>) =
+                (view(base).into_iter().collect(), view(theirs).into_iter().collect());
+            ours.entries()
+                .filter_map(|(key, value)| {
+                    let name = key.text()?;
+                    let (base, theirs) = (Some(*old.get(name)?), *new.get(name)?);
+                    let holder = Holder::Key(key, Layout::Block);
+                    Some((
+                        name.to_owned(),
+                        Three {
+                            holder,
+                            base,
+                            ours: value,
+                            theirs,
+                        },
+                    ))
+                })
+                .collect()
+        }
+        (Kind::Sequence(Layout::Block), Kind::Sequence(Layout::Block), Kind::Sequence(Layout::Block))
+            if base.items().len() == ours.items().len() && ours.items().len() == theirs.items().len() =>
+        {
+            let holder = Holder::Item(Layout::Block);
+            let triples = base.items().zip(ours.items()).zip(theirs.items()).enumerate();
+            triples
+                .map(|(index, ((base, ours), theirs))| {
+                    (
+                        format!("[{index}]"),
+                        Three {
+                            holder,
+                            base: Some(base),
+                            ours,
+                            theirs,
+                        },
+                    )
+                })
+                .collect()
+        }
+        _ => Vec::new(),
     }
 }
 

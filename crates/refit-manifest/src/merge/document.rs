@@ -120,10 +120,10 @@ fn structural<'a>(merger: &mut Merger<'a>, sides: Sides<'a>, theirs: &'a Documen
         return Ok(Wanted::Same(sides.ours));
     };
     let base_root = base.and_then(crate::parse::Parsed::root);
-    if base_root.is_some_and(|base| same(base, theirs_root)) {
-        return Ok(Wanted::Same(sides.ours));
-    }
     if is_sealed(ours_root) {
+        if base_root.is_some_and(|base| same(base, theirs_root)) {
+            return Ok(Wanted::Same(sides.ours));
+        }
         let message = "encrypted or sealed content is never touched; change it with the tool that sealed it".to_owned();
         let (rule, outcome, choice) = (Rule::SecretKept, Outcome::Noted, Choice::Ours);
         let proposal = Proposal {

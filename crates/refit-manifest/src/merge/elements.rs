@@ -53,21 +53,51 @@ pub(super) enum Spot {
     Before(usize),
 }
 
-/// Finds the place of a new element: after the nearest element before it in theirs that ours has too, and after what
-/// ours alone has there; else before the next one that both have.
-///
-/// In: for each element of theirs the index in ours; the index in theirs; which elements of ours are the user's own.
-pub(super) fn place(in_ours: &[Option<usize>], new: usize, own: &[bool]) -> Option<Spot> {
-    if let Some(mut at) = in_ours[..new].iter().rev().find_map(|index| *index) {
-        while own.get(at + 1) == Some(&true) {
-            at += 1;
+/// The places for new elements of theirs: after the nearest element before it in theirs that ours has too, and after
+/// what ours alone has there; else before the next one that both have.
+pub(super) struct Places {
+    /// For each element of theirs the nearest one of ours before it.
+    before: Vec<Option<usize>>,
+    /// For each element of theirs the nearest one of ours behind it.
+    behind: Vec<Option<usize>>,
+    /// For each element of ours the last of the user's own elements that follow it without a gap.
+    run_end: Vec<usize>,
+}
+
+impl Places {
+    /// In: for each element of theirs the index in ours; which elements of ours are the user's own.
+    pub(super) fn new(in_ours: &[Option<usize>], own: &[bool]) -> Self {
+        let nearest = |index: &Option<usize>, last: &mut Option<usize>| {
+            let found = *last;
+            *last = index.or(*last);
+            found
+        };
+        let mut last = None;
+        let before = in_ours.iter().map(|index| nearest(index, &mut last)).collect();
+        let mut next = None;
+        let mut behind: Vec<_> = in_ours.iter().rev().map(|index| nearest(index, &mut next)).collect();
+        behind.reverse();
+        let mut run_end: Vec<usize> = (0..own.len()).collect();
+        for index in (1..own.len()).rev() {
+            if own[index] {
+                run_end[index - 1] = run_end[index];
+            }
         }
-        return Some(Spot::After(at));
+        Self {
+            before,
+            behind,
+            run_end,
+        }
     }
-    if let Some(at) = in_ours[new + 1..].iter().find_map(|index| *index) {
-        return Some(Spot::Before(at));
+
+    /// Gives the place of an element of theirs.
+    pub(super) fn spot(&self, new: usize) -> Option<Spot> {
+        if let Some(at) = self.before[new] {
+            return Some(Spot::After(self.run_end[at]));
+        }
+        let last = || self.run_end.len().checked_sub(1).map(Spot::After);
+        self.behind[new].map(Spot::Before).or_else(last)
     }
-    own.len().checked_sub(1).map(Spot::After)
 }
 
 impl<'a> Merger<'a> {
@@ -118,15 +148,16 @@ impl<'a> Merger<'a> {
 
     /// Takes elements out; at least one stays.
     pub(super) fn remove(&mut self, layout_of: Layout, all: &[Element<'a>], gone: &[bool]) {
+        let first_staying = gone.iter().position(|gone| !gone).unwrap_or(all.len());
         for index in (0..all.len()).filter(|index| gone[*index]) {
             match layout_of {
-                Layout::Block => self.remove_block(all, gone, index),
-                Layout::Flow => self.remove_flow(all, gone, index),
+                Layout::Block => self.remove_block(all, first_staying, index),
+                Layout::Flow => self.remove_flow(all, first_staying, index),
             }
         }
     }
 
-    fn remove_block(&mut self, all: &[Element<'a>], gone: &[bool], index: usize) {
+    fn remove_block(&mut self, all: &[Element<'a>], first_staying: usize, index: usize) {
         let element = all[index];
         let bytes = element.value.bytes();
         if layout::first_on_line(bytes, element.start) {
@@ -140,7 +171,7 @@ impl<'a> Merger<'a> {
             } else {
                 end
             };
-            let in_first_run = index > 0 && gone[..index].iter().all(|gone| *gone);
+            let in_first_run = index > 0 && index < first_staying;
             if in_first_run && !layout::first_on_line(bytes, all[0].start) {
                 // The splice of the first key behind the dash takes the whole run.
                 return;
@@ -149,18 +180,17 @@ impl<'a> Merger<'a> {
             return;
         }
         // The first key behind a dash: the first one that stays takes its place.
-        match (index + 1..all.len()).find(|next| !gone[*next]) {
-            Some(next) => self.splice(element.start..all[next].start, ""),
+        match all.get(first_staying) {
+            Some(next) => self.splice(element.start..next.start, ""),
             None => self.block("all keys of a list item would go"),
         }
     }
 
-    fn remove_flow(&mut self, all: &[Element<'a>], gone: &[bool], index: usize) {
-        let staying_before = (0..index).rev().find(|before| !gone[*before]);
-        match (staying_before, all.get(index + 1)) {
-            (Some(_), _) => self.splice(all[index - 1].end..all[index].end, ""),
-            (None, Some(next)) => self.splice(all[index].start..next.start, ""),
-            (None, None) => self.block("all elements of a flow collection would go"),
+    fn remove_flow(&mut self, all: &[Element<'a>], first_staying: usize, index: usize) {
+        match (index > first_staying, all.get(index + 1)) {
+            (true, _) => self.splice(all[index - 1].end..all[index].end, ""),
+            (false, Some(next)) => self.splice(all[index].start..next.start, ""),
+            (false, None) => self.block("all elements of a flow collection would go"),
         }
     }
 

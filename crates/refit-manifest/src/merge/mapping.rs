@@ -1,15 +1,15 @@
 //! Merges mappings by key.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::elements::{self, Element, Spot};
+use super::elements::{self, Element, Places, Spot};
 use super::expect::Expect;
 use super::layout;
 use super::merger::{Choice, Holder, Merger, Proposal, Three, short};
 use super::render;
 use super::value::only_removals;
 use crate::decision::{Outcome, Rule};
-use crate::parse::{Kind, Layout, NodeRef, same, view};
+use crate::parse::{Kind, Layout, NodeRef, canonical, same, view};
 
 type Keyed<'a> = HashMap<&'a str, NodeRef<'a>>;
 
@@ -50,24 +50,41 @@ impl<'a> Merger<'a> {
             theirs: keyed(three.theirs),
             result: Vec::new(),
         };
-        self.follow_leads(three);
+        self.refuse_changed_doubles(three);
         self.entries_of_ours(&mut work);
         self.inherited_entries(&mut work);
         let added = self.entries_of_theirs(&mut work);
+        self.follow_leads(three);
         self.finish_mapping(work, added)
     }
 
+    /// Blocks a mapping in which theirs changed a key that stands twice: which of the two is meant cannot be told.
+    fn refuse_changed_doubles(&mut self, three: Three<'a>) {
+        let Some(base) = three.base else { return };
+        let (old, new) = (doubles(base), doubles(three.theirs));
+        if old != new {
+            let name = new.keys().chain(old.keys()).next().copied().unwrap_or_default();
+            self.block(format!(
+                "the key `{name}` stands twice in a mapping that the upgrade must change"
+            ));
+        }
+    }
+
     fn entries_of_ours(&mut self, work: &mut Work<'a>) {
+        let mut places: HashMap<&str, (usize, usize)> = HashMap::with_capacity(work.written.len());
+        for (index, (name, ..)) in work.written.iter().enumerate() {
+            places
+                .entry(name)
+                .and_modify(|place| place.1 = index)
+                .or_insert((index, index));
+        }
         for index in 0..work.written.len() {
             let (name, key, ours) = work.written[index];
-            if name == "<<" {
+            let (first, last) = places.get(name).copied().unwrap_or((index, index));
+            if name == "<<" || last != index {
                 continue;
             }
-            let is_last = !work.written[index + 1..].iter().any(|(other, ..)| *other == name);
-            if !is_last {
-                continue;
-            }
-            let repeated = work.written[..index].iter().any(|(other, ..)| *other == name);
+            let repeated = first != last;
             let before = self.splices.len();
             let (base, theirs) = (work.base.get(name).copied(), work.theirs.get(name).copied());
             let holder = Holder::Key(key, work.layout);
@@ -141,9 +158,10 @@ impl<'a> Merger<'a> {
 
     /// Merges what ours only has through `<<`: it is overridden where theirs changed it, never edited at its anchor.
     fn inherited_entries(&mut self, work: &mut Work<'a>) {
+        let written: HashSet<&str> = work.written.iter().map(|(name, ..)| *name).collect();
         let inherited: Vec<_> = view(work.three.ours)
             .into_iter()
-            .filter(|(name, _)| !work.written.iter().any(|(known, ..)| known == name))
+            .filter(|(name, _)| !written.contains(name))
             .collect();
         let merged = |node: NodeRef<'a>| {
             node.entries()
@@ -203,17 +221,18 @@ impl<'a> Merger<'a> {
             .iter()
             .map(|(key, _)| position.get(key.text().unwrap_or_default()).copied())
             .collect();
-        let inherited = view(work.three.ours);
+        let places = Places::new(&in_ours, &work.own);
+        let inherited: HashSet<&str> = view(work.three.ours).into_iter().map(|(name, _)| name).collect();
         let mut added = 0;
         let mut floor = layout::line_start(work.three.theirs.bytes(), work.three.theirs.span().start);
         for (index, (key, value)) in theirs.iter().enumerate() {
             let name = key.text().unwrap_or_else(|| key.source());
-            let known = in_ours[index].is_some() || inherited.iter().any(|(other, _)| *other == name);
+            let known = in_ours[index].is_some() || inherited.contains(name);
             if !known && name != "<<" {
                 let base = work.base.get(name).copied();
                 let wanted = self.within(name.to_owned(), |merger| merger.missing(base, *value));
                 if wanted {
-                    let spot = elements::place(&in_ours, index, &work.own);
+                    let spot = places.spot(index);
                     self.insert_entry(work, (*key, *value), floor, spot);
                     work.result.push((name.to_owned(), Expect::Node(*value)));
                     added += 1;
@@ -306,6 +325,25 @@ impl<'a> Merger<'a> {
         }
         Expect::Mapping(work.result)
     }
+}
+
+/// Gives the keys that stand more than once, with all their values.
+fn doubles(node: NodeRef<'_>) -> BTreeMap<&str, Vec<String>> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (key, _) in node.entries() {
+        *counts.entry(key.text().unwrap_or_default()).or_default() += 1;
+    }
+    let mut out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    if counts.len() == node.entries().len() {
+        return out;
+    }
+    for (key, value) in node.entries() {
+        let name = key.text().unwrap_or_default();
+        if counts.get(name).is_some_and(|count| *count > 1) {
+            out.entry(name).or_default().push(canonical(value));
+        }
+    }
+    out
 }
 
 /// Tells whether a key stands directly behind the dash of its item.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::diff3::{self, Change, Region};
-use super::elements::{self, Element, Spot};
+use super::elements::{self, Element, Places, Spot};
 use super::expect::Expect;
 use super::keys::{Keying, Keys};
 use super::leaf::proposal;
@@ -132,6 +132,7 @@ impl<'a> Merger<'a> {
             .iter()
             .map(|(key, _)| position.get(key.as_str()).copied())
             .collect();
+        let places = Places::new(&in_ours, own);
         let mut inserted: Vec<Vec<NodeRef<'a>>> = vec![Vec::new(); all + 1];
         for (index, (key, item)) in theirs.iter().enumerate() {
             if in_ours[index].is_some() {
@@ -139,7 +140,7 @@ impl<'a> Merger<'a> {
             }
             let old = base.get(key).copied();
             if self.within(format!("[{key}]"), |merger| merger.missing(old, *item)) {
-                match elements::place(&in_ours, index, own) {
+                match places.spot(index) {
                     Some(spot) => {
                         self.insert_item(work, *item, floor_of(theirs, index, work.three.theirs), spot);
                         inserted[slot_of(spot)].push(*item);

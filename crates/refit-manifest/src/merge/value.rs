@@ -10,6 +10,7 @@ impl<'a> Merger<'a> {
     /// Merges a value and gives what it must read back as.
     pub(super) fn value(&mut self, three: Three<'a>) -> Expect<'a> {
         if three.base.is_some_and(|base| same(base, three.theirs)) {
+            self.follow_comments(three);
             return Expect::Node(three.ours);
         }
         if same(three.ours, three.theirs) {

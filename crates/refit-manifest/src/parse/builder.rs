@@ -21,6 +21,14 @@ enum Frame {
     },
 }
 
+impl Frame {
+    fn id(&self) -> u32 {
+        match self {
+            Self::Mapping { id, .. } | Self::Sequence { id, .. } => *id,
+        }
+    }
+}
+
 /// Takes events in their order and yields a [`Parsed`].
 pub(super) struct Builder {
     /// The bytes of the file.
@@ -31,8 +39,23 @@ pub(super) struct Builder {
     tags: BTreeMap<u32, Box<str>>,
     anchored: BTreeMap<u32, Box<str>>,
     anchors: BTreeMap<usize, u32>,
+    /// How many nodes a reader visits who follows every alias, for each closed node.
+    sizes: Vec<u64>,
+    /// Where an alias refers to a node that holds it.
+    looping: Option<usize>,
     /// Where the last token ended.
     pub(super) last_end: usize,
+}
+
+/// The most nodes that aliases may add to those written.
+const ALIAS_LIMIT: u64 = 200_000;
+
+/// What can be wrong with aliases.
+pub(super) enum AliasFault {
+    /// The alias at this offset refers to a node that holds it.
+    Loop(usize),
+    /// They stand for too many nodes.
+    TooMany,
 }
 
 /// What an event tells of its node beside its content.
@@ -53,6 +76,8 @@ impl Builder {
             tags: BTreeMap::new(),
             anchored: BTreeMap::new(),
             anchors: BTreeMap::new(),
+            sizes: Vec::new(),
+            looping: None,
             last_end: start,
         }
     }
@@ -64,6 +89,9 @@ impl Builder {
 
     pub(super) fn alias(&mut self, span: Range<usize>, anchor: usize) {
         let target = self.anchors.get(&anchor).copied();
+        if self.frames.iter().any(|frame| Some(frame.id()) == target) {
+            self.looping.get_or_insert(span.start);
+        }
         let place = Place {
             properties: span.start,
             span,
@@ -111,6 +139,15 @@ impl Builder {
             (Layout::Block, Content::Sequence(_, items)) => items.last().map_or(start, |item| self.end_of(*item)),
             (Layout::Block, _) => start,
         };
+        let inner: u64 = match &content {
+            Content::Mapping(_, entries) => entries
+                .iter()
+                .map(|(key, value)| self.size(*key) + self.size(*value))
+                .sum(),
+            Content::Sequence(_, items) => items.iter().map(|item| self.size(*item)).sum(),
+            _ => 0,
+        };
+        self.sizes[id as usize] = inner.saturating_add(1);
         let node = &mut self.nodes[id as usize];
         node.content = content;
         node.end = end.max(start);
@@ -142,6 +179,21 @@ impl Builder {
         }
     }
 
+    /// Tells what is wrong with the aliases: where one refers to a node that holds it, or that following all of them
+    /// would visit far more nodes than are written.
+    pub(super) fn alias_fault(&self) -> Option<AliasFault> {
+        let visits = self.root.map_or(0, |id| self.size(id));
+        match self.looping {
+            Some(at) => Some(AliasFault::Loop(at)),
+            None => (visits > self.nodes.len() as u64 + ALIAS_LIMIT).then_some(AliasFault::TooMany),
+        }
+    }
+
+    /// Capped, so that sums cannot overflow.
+    fn size(&self, id: u32) -> u64 {
+        self.sizes[id as usize].min(1 << 40)
+    }
+
     fn end_of(&self, id: u32) -> u32 {
         self.nodes[id as usize].end
     }
@@ -156,6 +208,10 @@ impl Builder {
             self.anchored.insert(id, "".into());
         }
         self.last_end = self.last_end.max(place.span.end);
+        self.sizes.push(match content {
+            Content::Alias(Some(target)) => self.size(target),
+            _ => 1,
+        });
         self.nodes.push(Node {
             content,
             properties: place.properties as u32,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, StructureStyle, Tag};
 
-use super::builder::{Builder, Place};
+use super::builder::{AliasFault, Builder, Place};
 use super::node::{Layout, Parsed, Text};
 use super::{DEPTH_LIMIT, Error, Kind};
 use crate::mask;
@@ -71,7 +71,15 @@ fn read(file: &Arc<str>, text: &str, offset: usize, source: Source) -> Result<Pa
         let (event, span) = event.map_err(|error| error_of(&error, file.as_bytes(), offset))?;
         reader.take(event, &span);
     }
-    Ok(reader.builder.finish())
+    match reader.builder.alias_fault() {
+        None => Ok(reader.builder.finish()),
+        Some(AliasFault::Loop(at)) => Err(Error::AliasLoop {
+            line: line_of(file.as_bytes(), at),
+        }),
+        Some(AliasFault::TooMany) => Err(Error::TooManyAliases {
+            line: line_of(file.as_bytes(), offset),
+        }),
+    }
 }
 
 struct Reader<'a> {
