@@ -116,18 +116,22 @@ pub(super) fn failure(what: &str, stderr: &str) -> PortError {
     }
 }
 
-/// Takes user names and passwords out of the URLs in a text.
+/// Takes user names, passwords and queries (which may hold tokens) out of the URLs in a text.
 pub(super) fn without_credentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         out.push_str(before);
-        let end = after
-            .find(|c: char| c == '/' || c.is_whitespace() || c == '\'' || c == '"')
+        let whole = after
+            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`'))
             .unwrap_or(after.len());
-        let host = after[..end].rfind('@').map_or(0, |at| at + 1);
-        rest = &after[host..];
+        let url = &after[..whole];
+        let end = url.find('/').unwrap_or(whole);
+        let host = url[..end].rfind('@').map_or(0, |at| at + 1);
+        let query = url[host..].find(['?', '#']).map_or(whole, |at| host + at);
+        out.push_str(&url[host..query]);
+        rest = &after[whole..];
     }
     out.push_str(rest);
     out
@@ -146,6 +150,10 @@ mod tests {
         );
         assert_eq!(without_credentials("https://token@host"), "https://host");
         assert_eq!(without_credentials("plain"), "plain");
+        assert_eq!(
+            without_credentials("see `https://host/x.git?token=s3cret`, 'https://host?t=s3cret' or a?b"),
+            "see `https://host/x.git`, 'https://host' or a?b"
+        );
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Git {
             "--ignore-submodules=dirty",
         ];
         let changed = program::finish(self.program.command_in(worktree, &status), &[])?.or_fail(&what)?;
-        if !changed.is_empty() {
+        if !changed.is_empty() && !self.holds_already(worktree, to)? {
             return Err(dirty(worktree, &base.branch, to, "has changes that are not committed"));
         }
         let merge = ["merge", "--ff-only", "--no-stat", "--quiet", &*to.0];
@@ -72,6 +72,16 @@ impl Git {
             worktree.display()
         );
         Err(failure(&what, &output.stderr))
+    }
+
+    /// Tells whether index and files are those of a commit already: a merge was cut before it moved the branch.
+    fn holds_already(&self, worktree: &Path, to: &CommitId) -> Result<bool, PortError> {
+        let index = ["diff-index", "--cached", "--quiet", &*to.0, "--"];
+        let files = ["diff", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty"];
+        let same = |arguments: &[&str]| {
+            program::finish(self.program.command_in(worktree, arguments), &[]).map(|output| output.success)
+        };
+        Ok(same(&index)? && same(&files)?)
     }
 
     /// Tells whether one commit is in the history of another.

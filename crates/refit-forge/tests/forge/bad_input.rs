@@ -150,6 +150,25 @@ fn a_dirty_worktree_is_left_alone() {
 }
 
 #[test]
+fn a_merge_that_was_cut_before_it_moved_the_branch_goes_on() {
+    let repository = small();
+    let git = open(&repository);
+    let (base, next) = (git.base(None).unwrap(), child(&git));
+    let lock = repository.path().join(".git/refs/heads/main.lock");
+    fs::write(&lock, "").unwrap();
+    check(git.fast_forward(&base, &next), Other, "could not merge", "lock file");
+    assert_eq!(git.base(None).unwrap(), base);
+    assert!(!repository.git(&["status", "--porcelain"]).is_empty());
+    fs::remove_file(&lock).unwrap();
+    repository.write(&tree(&[("a.yaml", "a: mine\n")]));
+    check(git.fast_forward(&base, &next), Dirty, "not committed", "--ff-only");
+    repository.write(&tree(&[("a.yaml", "a: 1\n")]));
+    git.fast_forward(&base, &next).unwrap();
+    assert_eq!(git.base(None).unwrap().commit, next);
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
 fn a_branch_that_is_checked_out_is_not_moved_below_the_worktree() {
     let repository = small();
     let git = open(&repository);
