@@ -46,7 +46,7 @@ pub(super) fn content_end(node: NodeRef<'_>) -> usize {
             let kept = if keeps_blanks(node) {
                 without_line_end(text)
             } else {
-                text.trim_end()
+                without_blank_lines(text)
             };
             span.start + kept.len()
         }
@@ -57,6 +57,18 @@ pub(super) fn content_end(node: NodeRef<'_>) -> usize {
         Kind::Sequence(Layout::Block) => node.items().last().map_or(span.end, content_end),
         _ => span.end,
     }
+}
+
+/// Cuts the blank lines at the end of a text and the last line end; blanks behind text stay.
+pub(super) fn without_blank_lines(text: &str) -> &str {
+    let mut text = without_line_end(text);
+    while let Some((before, last)) = text.rsplit_once('\n') {
+        if !last.trim().is_empty() {
+            break;
+        }
+        text = before.strip_suffix('\r').unwrap_or(before);
+    }
+    text
 }
 
 fn without_line_end(text: &str) -> &str {

@@ -341,7 +341,7 @@ fn emit_block_scalar(out: &mut String, node: NodeRef<'_>, column: usize, step: u
     let body = if indicator.contains('+') {
         body
     } else {
-        body.trim_end_matches(['\n', ' '])
+        layout::without_blank_lines(body)
     };
     out.push_str(&terminated(format!(" {header}\n{}", indented(body, from, to))));
 }
