@@ -93,6 +93,11 @@ pub fn resolve(directory: &str, relative: &str) -> String {
     parts.join("/")
 }
 
+/// Tells whether a path or directory is below another directory; everything is below the root, which is empty.
+pub(crate) fn is_inside(inner: &str, outer: &str) -> bool {
+    inner != outer && (outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
+}
+
 /// Gives a directory without `.`, `..` and outer slashes.
 pub fn normal(directory: &str) -> String {
     resolve("", directory)
@@ -137,7 +142,7 @@ impl Walk<'_> {
         let file = Path::new(path);
         if self.tree.bytes(&file).is_some() {
             self.resource(&file, Some(by));
-        } else if self.tree.paths().any(|known| is_below(known, path)) {
+        } else if self.tree.paths().any(|known| is_inside(known.as_str(), path)) {
             self.directory(path, Some(by));
         }
     }
@@ -191,14 +196,6 @@ fn topmost<'a>(directory: &'a str, top: &str, own: &BTreeSet<String>) -> Option<
     ends.map(|end| &directory[..end])
         .filter(|part| part.len() > top.len())
         .find(|part| own.contains(*part))
-}
-
-fn is_below(path: &Path, directory: &str) -> bool {
-    directory.is_empty()
-        || path
-            .as_str()
-            .strip_prefix(directory)
-            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn join(directory: &str, name: &str) -> Path {

@@ -4,6 +4,7 @@
 //! way. Knows no target.
 
 mod problems;
+mod roles;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::record::Record;
 use crate::roots::{self, Root};
 use crate::snapshot::Snapshot;
 use crate::updaters;
+
+pub use roles::files;
 
 /// The names under which generators write their manifest; used only for files without objects.
 const USUAL_NAMES: [&str; 2] = ["gotk-components.yaml", "gitops-runtime.yaml"];

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use refit_manifest::{Path, Stream, Tree};
+use refit_manifest::{Document, Path, Stream, Tree};
 
-use crate::build::{self, BuildSet};
+use crate::build::{self, BuildSet, is_inside};
 
 /// Directory names that say nothing about a cluster.
 const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "gitops"];
@@ -97,8 +97,10 @@ fn directories(path: &Path, syncs: &[Sync], builds: &BTreeMap<String, BuildSet>)
     chosen
 }
 
-fn is_inside(inner: &str, outer: &str) -> bool {
-    inner != outer && (outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
+/// Tells whether a document is a Kustomization of Flux.
+pub(crate) fn is_sync(document: &Document) -> bool {
+    let head = document.head();
+    &*head.kind == "Kustomization" && head.api_version.starts_with("kustomize.toolkit.fluxcd.io/")
 }
 
 fn syncs(tree: &Tree) -> Vec<Sync> {
@@ -112,11 +114,7 @@ fn syncs(tree: &Tree) -> Vec<Sync> {
         let Ok(stream) = Stream::split(bytes.clone()) else {
             continue;
         };
-        for document in stream.documents() {
-            let head = document.head();
-            if &*head.kind != "Kustomization" || !head.api_version.starts_with("kustomize.toolkit.fluxcd.io/") {
-                continue;
-            }
+        for document in stream.documents().iter().filter(|document| is_sync(document)) {
             let directory = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
             syncs.push(Sync {
                 written: path.clone(),

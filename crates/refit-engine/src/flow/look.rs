@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use refit_core::build;
 use refit_core::edits;
 use refit_core::finding::{self, Finding};
-use refit_core::inventory::{Cluster, GeneratedFile};
+use refit_core::inventory::{self, Cluster, GeneratedFile};
 use refit_core::options::Options;
 use refit_core::report::{
-    ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, FileLine, Inventory, OptionLine, PatchLine, Report, State,
+    ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, Inventory, OptionLine, PatchLine, Report, State,
 };
-use refit_manifest::{Path, Stream};
+use refit_manifest::Stream;
 
 use super::ground::{self, Ground, Pick};
 use super::prepare;
@@ -118,7 +117,7 @@ fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
         evidence: main.map(evidence).unwrap_or_default(),
         options: main.map(|file| options(&file.options)).unwrap_or_default(),
         components: main.map(|file| file.options.components.clone()).unwrap_or_default(),
-        files: files(ground, cluster),
+        files: inventory::files(cluster, &ground.snapshot.tree),
         base: origin,
         changes,
         patches: patches(cluster),
@@ -170,56 +169,6 @@ fn options(options: &Options) -> Vec<OptionLine> {
             .map(|secret| line("image-pull-secret", secret.clone())),
     );
     lines
-}
-
-/// Lists the files beside the generated ones and on the way to them, with their roles.
-fn files(ground: &Ground, cluster: &Cluster) -> Vec<FileLine> {
-    let directories: Vec<&str> = cluster.root.generated.iter().map(Path::directory).collect();
-    let built = cluster
-        .root
-        .build
-        .resources
-        .iter()
-        .chain(&cluster.root.build.kustomizations);
-    let beside = ground
-        .snapshot
-        .tree
-        .paths()
-        .filter(|path| directories.contains(&path.directory()) && path.is_yaml());
-    let mut paths: Vec<&Path> = built.filter(|path| is_near(path, &directories)).chain(beside).collect();
-    paths.sort();
-    paths.dedup();
-    let line = |path: &Path| FileLine {
-        path: path.to_string(),
-        role: role(ground, cluster, path).to_owned(),
-    };
-    paths.into_iter().map(line).collect()
-}
-
-fn is_near(path: &Path, directories: &[&str]) -> bool {
-    build::is_kustomization(path)
-        && directories
-            .iter()
-            .any(|directory| directory.starts_with(path.directory()))
-}
-
-fn role(ground: &Ground, cluster: &Cluster, path: &Path) -> &'static str {
-    if cluster.root.generated.contains(path) {
-        return "generated";
-    }
-    if build::is_kustomization(path) {
-        return "kustomization";
-    }
-    let stream = ground
-        .snapshot
-        .tree
-        .bytes(path)
-        .and_then(|bytes| Stream::split(bytes.clone()).ok());
-    let syncs = stream.is_some_and(|stream| {
-        let mut objects = stream.objects();
-        objects.any(|(identity, _)| &*identity.kind == "Kustomization" && identity.group.contains("toolkit.fluxcd.io"))
-    });
-    if syncs { "sync" } else { "user" }
 }
 
 fn patches(cluster: &Cluster) -> Vec<PatchLine> {

@@ -275,6 +275,42 @@ fn the_inventory_lists_what_the_user_changed() {
 }
 
 #[test]
+fn a_kustomization_is_on_the_way_of_a_cluster_by_whole_parts_of_its_path_alone() {
+    let text = crate::world::manifest("v7.1.0", &["v1beta2", "v1"]);
+    let world = World::with(&[
+        (
+            "clusters/production/kustomization.yaml",
+            "resources: [flux-system, ../prod]\n",
+        ),
+        (
+            "clusters/production/flux-system/kustomization.yaml",
+            "resources: [g.yaml]\n",
+        ),
+        ("clusters/production/flux-system/g.yaml", &text),
+        (
+            "clusters/production/flux-system/sync.yaml",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system}\nspec: {path: ./clusters/production}\n",
+        ),
+        ("clusters/prod/kustomization.yaml", "resources: []\n"),
+    ]);
+    let report = world.run(|ports| refit_engine::inventory(ports, &ask(""))).unwrap();
+    let files = &report.body.clusters[0].files;
+    let lines: Vec<String> = files
+        .iter()
+        .map(|file| format!("{} {}", file.role, file.path))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "generated clusters/production/flux-system/g.yaml",
+            "kustomization clusters/production/flux-system/kustomization.yaml",
+            "sync clusters/production/flux-system/sync.yaml",
+            "kustomization clusters/production/kustomization.yaml",
+        ]
+    );
+}
+
+#[test]
 fn closing_a_request_ends_the_upgrade() {
     let world = World::new(edited);
     upgrade(&world, "");
