@@ -55,7 +55,8 @@ fn of_cluster(
             ..ask.clone()
         };
         if let Choice::To(to, chosen) = target::choose(ports, &newest, ground, cluster, from)? {
-            if target::removed(ports, cluster, from, &to)?.is_empty() {
+            let stored = target::stored(ports, cluster, from);
+            if target::removed(ports, &stored, &to)?.is_empty() {
                 available = Some(to);
             }
             findings.extend(chosen);

@@ -1,5 +1,7 @@
 //! Which release an upgrade goes to.
 
+use std::collections::BTreeMap;
+
 use refit_core::check::{self, Definitions, Removed, Target};
 use refit_core::finding::{Code, Finding};
 use refit_core::generated::Generated;
@@ -68,9 +70,10 @@ fn newest(
             "{from} is installed, and {place} has no newer stable release to go to"
         )));
     };
+    let stored = stored(ports, cluster, from);
     let mut first: Option<Vec<Removed>> = None;
     for to in &targets {
-        let removed = removed(ports, cluster, from, to)?;
+        let removed = removed(ports, &stored, to)?;
         match (&first, removed.is_empty()) {
             (None, true) => return Ok(Choice::To(to.clone(), Vec::new())),
             (Some(reasons), true) => {
@@ -96,18 +99,19 @@ fn no_release(ports: &Ports<'_>) -> Finding {
     ))
 }
 
+/// The versions in which objects may be stored, by definition.
+pub(super) type Stored = BTreeMap<String, Vec<String>>;
+
+/// Lists the versions in which objects of a cluster may be stored.
+pub(super) fn stored(ports: &Ports<'_>, cluster: &Cluster, from: &Version) -> Stored {
+    check::stored(&installed(ports, cluster), from, ports.catalog)
+}
+
 /// Lists the versions that may be stored and that a target lacks, from the catalog where it knows the target.
-pub(super) fn removed(
-    ports: &Ports<'_>,
-    cluster: &Cluster,
-    from: &Version,
-    to: &Version,
-) -> Result<Vec<Removed>, Error> {
-    let installed = installed(ports, cluster);
-    let stored = check::stored(&installed, from, ports.catalog);
+pub(super) fn removed(ports: &Ports<'_>, stored: &Stored, to: &Version) -> Result<Vec<Removed>, Error> {
     if ports.catalog.knows(to) {
         let served = |name: &str| Some(ports.catalog.api(name, to)?.versions.served.clone());
-        return Ok(check::removed(&stored, served));
+        return Ok(check::removed(stored, served));
     }
     let streams = match sides::contents(ports, to)? {
         sides::Contents::Streams(streams, _) => streams,
@@ -117,7 +121,7 @@ pub(super) fn removed(
         .iter()
         .flat_map(|stream| check::definitions(&Generated::read(stream, ports.catalog)))
         .collect();
-    Ok(check::removed(&stored, |name| target.get(name).map(check::names)))
+    Ok(check::removed(stored, |name| target.get(name).map(check::names)))
 }
 
 /// Gives the definitions of the generated files.
