@@ -145,7 +145,7 @@ fn is_timestamp(text: &str) -> bool {
 }
 
 /// Tells whether a string can stand without quotes in block or flow context and reads back as the same string.
-pub fn is_plain_safe(text: &str) -> bool {
+fn is_plain_safe(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     if !matches!(resolve_plain(text), Value::Text(_)) || is_timestamp(text) || text == "<<" || text == "=" {
         return false;

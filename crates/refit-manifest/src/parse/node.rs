@@ -74,11 +74,6 @@ impl Parsed {
     pub fn is_masked(&self) -> bool {
         self.masked
     }
-
-    /// Tells whether any node has an anchor.
-    pub fn has_anchors(&self) -> bool {
-        !self.anchored.is_empty()
-    }
 }
 
 /// A node of a parsed document.
