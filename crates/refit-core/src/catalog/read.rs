@@ -36,7 +36,7 @@ pub enum Error {
         file: &'static str,
     },
     /// The name of the platform is no name.
-    #[error("catalog file `{file}` names no platform")]
+    #[error("catalog file `{file}` names no platform; hint: correct its line `platform`")]
     Platform {
         /// The file.
         file: &'static str,
