@@ -97,7 +97,7 @@ pub struct Next {
     /// The sentence.
     pub text: String,
     /// The command, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub command: Option<String>,
 }
 

@@ -195,15 +195,24 @@ fn api(change: &ApiChange) -> String {
     };
     let mut parts = Vec::new();
     if !change.comes.is_empty() {
-        parts.push(format!("{} comes", versions(&change.comes)));
+        parts.push(format!("{} {}", versions(&change.comes), agree(&change.comes, "come")));
     }
     if !change.goes.is_empty() {
-        parts.push(format!("{} goes", versions(&change.goes)));
+        parts.push(format!("{} {}", versions(&change.goes), agree(&change.goes, "go")));
     }
     if let Some((old, new)) = &change.storage {
         parts.push(format!("stored as {} instead of {}", code(new), code(old)));
     }
     format!("{}: {}", code(&change.name), parts.join(", "))
+}
+
+/// Puts a verb into the number of its subject.
+fn agree(subject: &[String], verb: &str) -> String {
+    match (subject.len(), verb) {
+        (1, "go") => "goes".to_owned(),
+        (1, verb) => format!("{verb}s"),
+        _ => verb.to_owned(),
+    }
 }
 
 fn kept(change: &ChangeLine) -> String {
@@ -226,11 +235,12 @@ fn taken(decision: &DecisionLine) -> String {
         Some(answer) => format!("answered {}", code(answer)),
         None => "by rule".to_owned(),
     };
-    if decision.message.contains("refit resolve") {
-        return format!("{} ({by})", sentence(&decision.message));
+    let message = decision.message_as_taken();
+    if message.contains("refit resolve") {
+        return format!("{} ({by})", sentence(message));
     }
-    let command = code(&format!("refit resolve {} ours|theirs", decision.id));
-    format!("{} ({by}; change it with {command})", sentence(&decision.message))
+    let command = code(&format!("refit resolve {} {}", decision.id, decision.ways()));
+    format!("{} ({by}; change it with {command})", sentence(message))
 }
 
 fn finding(finding: &Finding) -> String {
@@ -405,7 +415,7 @@ Do not merge before they are taken; your side stands in the file.
 ## Decided by rule or answer
 
 - You have 2 replicas, the new release has 3 (by rule; change it with \
-`refit resolve d2 ours|theirs`)
+`refit resolve d2 <ours|theirs|VALUE>`)
 
 ## Findings
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use refit_manifest::{Path, Stream, Tree, parse, stream};
 
 use super::{Cluster, GeneratedFile};
+use crate::detect::Source;
 use crate::finding::{Code, Finding};
 
 /// The most objects that a finding names.
@@ -106,9 +107,10 @@ pub(super) fn mixed(file: &GeneratedFile) -> Option<Finding> {
         .take(NAMED)
         .map(|mixed| {
             format!(
-                "{} of {} is `{}`, not `{}`",
+                "the {} of {} {} `{}`, not `{}`",
                 mixed.source.word(),
                 mixed.subject,
+                if mixed.source == Source::Header { "says" } else { "say" },
                 mixed.found,
                 mixed.expected
             )

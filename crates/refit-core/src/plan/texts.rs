@@ -6,7 +6,7 @@ use std::sync::Arc;
 use refit_manifest::merge::Merged;
 use refit_manifest::{Identity, Stream, Tree};
 
-use super::{Given, Sides};
+use super::Given;
 use crate::check::{Definitions, definitions, names};
 use crate::finding::Finding;
 use crate::generated::{Controller, Generated, Image};
@@ -52,8 +52,8 @@ pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
 pub(super) fn write(parts: &Parts<'_>) -> Texts {
     let given = parts.given;
     let (from, to) = (given.from.to_string(), given.to.to_string());
-    let before = sides(given, |sides| &sides.base);
-    let after = sides(given, |sides| &sides.theirs);
+    let before = side(given, parts.ours);
+    let after = side(given, &parts.merged.tree);
     let facts = Facts {
         platform: given.catalog.platform().as_str(),
         cluster: &given.cluster.root.name,
@@ -87,10 +87,12 @@ struct Side {
     definitions: Definitions,
 }
 
-fn sides(given: &Given<'_>, bytes: fn(&Sides) -> &Arc<[u8]>) -> Side {
+/// Reads what the files really have: own builds and pinned tags count, not what the generator wrote.
+fn side(given: &Given<'_>, tree: &Tree) -> Side {
     let mut side = Side::default();
     for sides in given.sides {
-        let Ok(stream) = Stream::split(Arc::clone(bytes(sides))) else {
+        let bytes = tree.bytes(&sides.path).map(Arc::clone);
+        let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
             continue;
         };
         let manifest = Generated::read(&stream, given.catalog);

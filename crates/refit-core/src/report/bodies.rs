@@ -32,10 +32,38 @@ pub struct DecisionLine {
     /// The sentence.
     pub message: String,
     /// The answer that a person gave: `ours`, `theirs` or `value: TEXT`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub answer: Option<String>,
     /// Whether a person must still answer.
     pub open: bool,
+}
+
+impl DecisionLine {
+    /// Gives the answers that it can have, as a placeholder that a shell refuses to run.
+    pub fn ways(&self) -> &'static str {
+        if self.takes_value() {
+            "<ours|theirs|VALUE>"
+        } else {
+            "<ours|theirs>"
+        }
+    }
+
+    /// Tells whether a value can be the answer: not where an object, an element or a comment stays or goes.
+    pub fn takes_value(&self) -> bool {
+        !self.field.is_empty() && self.field != "#" && self.ours.is_some() && self.theirs.is_some()
+    }
+
+    /// Gives the message; once a person answered, without the words that say what stands in the file until then.
+    pub fn message_as_taken(&self) -> &str {
+        let command = format!("`refit resolve {}", self.id);
+        match (&self.answer, self.message.find(&command)) {
+            (Some(_), Some(at)) => {
+                let before = self.message.get(..at).unwrap_or_default();
+                before.rsplit_once("; ").map_or(before, |(fact, _)| fact)
+            }
+            _ => &self.message,
+        }
+    }
 }
 
 /// A request in a few words.
@@ -229,7 +257,7 @@ pub struct Plan {
     /// The cluster.
     pub cluster: String,
     /// The clusters to choose from, where one must be named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub choices: Vec<String>,
     /// The target branch.
     pub branch: String,

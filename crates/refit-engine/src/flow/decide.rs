@@ -36,7 +36,9 @@ pub(crate) fn resolve(
     let Some(work) = &prepared.work else {
         return Ok(unplanned(&prepared));
     };
-    let id = DecisionId(known(work, &id)?.id.clone());
+    let decision = known(work, &id)?;
+    fits(decision, &answer)?;
+    let id = DecisionId(decision.id.clone());
     let place = (work.base.branch.as_str(), work.accepted.as_slice());
     notes::change(ports, &work.plan, place, |note| note.take(&id, &answer))?;
     let prepared = prepare::plan_on(ports, &ask, &ground)?;
@@ -116,6 +118,20 @@ fn known<'a>(work: &'a Work, id: &DecisionId) -> Result<&'a DecisionLine, Error>
     }
 }
 
+/// Refuses a value where only one of the sides can be the answer.
+fn fits(decision: &DecisionLine, answer: &Answer) -> Result<(), Error> {
+    if decision.takes_value() || !matches!(answer, Answer::Value(_)) {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: format!("decision `{}` cannot be answered with a value", decision.id),
+        remedy: format!(
+            "take a side: `refit resolve {0} ours` or `refit resolve {0} theirs`",
+            decision.id
+        ),
+    })
+}
+
 fn body(work: &Work, request: Option<&ChangeRequest>) -> Decisions {
     Decisions {
         upgrade: work.plan.upgrade.clone(),
@@ -152,7 +168,7 @@ fn noted(work: &Work) -> Report<Decisions> {
 }
 
 fn unplanned(prepared: &Prepared) -> Report<Decisions> {
-    let report = &prepared.report;
+    let report = prepared.report_for("resolve");
     report.with_body(Decisions {
         upgrade: report.body.upgrade.clone(),
         decisions: Vec::new(),

@@ -109,7 +109,7 @@ fn of_plan(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Diff>, Error> {
     let ask = resume::under_way(ports, ask, &ground)?.unwrap_or_else(|| ask.clone());
     let prepared = prepare::plan_on(ports, &ask, &ground)?;
     let Some(work) = &prepared.work else {
-        return Ok(prepared.report.with_body(Diff {
+        return Ok(prepared.report_for("diff").with_body(Diff {
             request: None,
             files: Vec::new(),
         }));

@@ -43,7 +43,7 @@ pub(super) fn resolve(work: &Work) -> Vec<Next> {
     let option = &work.option;
     let mut next = vec![Next::run(format!("refit resolve{option}"), "list the decisions")];
     for decision in work.plan.open().take(NAMED) {
-        let command = format!("refit resolve {} ours|theirs|VALUE{option}", decision.id);
+        let command = format!("refit resolve {} {}{option}", decision.id, decision.ways());
         next.push(Next::run(command, decision.message.as_str()));
     }
     next

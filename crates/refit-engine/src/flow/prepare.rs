@@ -38,6 +38,15 @@ impl Prepared {
     pub fn report(&self) -> &Report<report::Plan> {
         &self.report
     }
+
+    /// Gives the plan to show to whoever called another command than `upgrade`, so that a choice names that command.
+    pub fn report_for(&self, command: &str) -> Report<report::Plan> {
+        let mut report = self.report.clone();
+        if report.state == State::Choose {
+            report.next = ground::choices(command, &report.body.choices);
+        }
+        report
+    }
 }
 
 /// Plans an upgrade.

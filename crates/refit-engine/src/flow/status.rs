@@ -195,6 +195,9 @@ fn sentence(status: &ClusterStatus) -> String {
             Some(to) => format!("`{cluster}` runs {installed}, the upgrade is done; {to} is available"),
             None => format!("`{cluster}` runs {installed}, the upgrade is done"),
         },
+        State::Blocked if status.installed.is_empty() => {
+            format!("what `{cluster}` runs is unclear; findings block an upgrade")
+        }
         State::Blocked => format!("`{cluster}` runs {installed}, and findings block an upgrade"),
         _ => format!("`{cluster}` runs {installed}, and nothing newer can be had"),
     }

@@ -90,10 +90,7 @@ fn newest(
 
 fn no_release(ports: &Ports<'_>) -> Finding {
     let platform = ports.catalog.platform();
-    let message = format!(
-        "no release of {platform} is known: {} has none",
-        ports.releases.location()
-    );
+    let message = format!("no release of {platform} was found in {}", ports.releases.location());
     Finding::new(Code::UnknownVersion, platform.to_string(), message).with_remedy(format!(
         "name a folder that holds `{platform}/VERSION/...` with `--catalog DIR`"
     ))

@@ -109,6 +109,6 @@ fn dirty(worktree: &Path, branch: &str, to: &CommitId, reason: &str) -> PortErro
         format!("branch `{branch}` is checked out in `{worktree}`, which {reason}"),
     )
     .hint(format!(
-        "commit or stash them, then run `git -C '{worktree}' merge --ff-only {to}`"
+        "stash them, then run `git -C '{worktree}' merge --ff-only {to}`; or commit them, then run `refit request merge` again"
     ))
 }

@@ -115,8 +115,8 @@ pub(crate) fn plan(options: &Plan, global: &Global) -> Result<Answer, Failure> {
     let ask = options.selection.ask(global)?;
     let edges = Edges::open(global)?;
     let prepared = edges.run(|ports| refit_engine::plan(ports, &ask))?;
-    let report = prepared.report();
-    let mut answer = show(report)?;
+    let report = prepared.report_for("plan");
+    let mut answer = show(&report)?;
     if let Some(path) = &options.out {
         disk::write_file(path, &Entry::file(output::pretty(&answer.json)))?;
     }

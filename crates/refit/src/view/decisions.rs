@@ -118,8 +118,9 @@ pub(crate) fn list(text: &mut String, decisions: &[DecisionLine]) {
             );
             line!(
                 text,
-                "    take it with `refit resolve {} ours|theirs|VALUE`",
-                decision.id
+                "    take it with `refit resolve {} {}`",
+                decision.id,
+                decision.ways()
             );
         }
     }
@@ -127,7 +128,7 @@ pub(crate) fn list(text: &mut String, decisions: &[DecisionLine]) {
 
 /// Gives the sentence of a decision without the path above it and without the command below it.
 fn own_message(decision: &DecisionLine) -> String {
-    let message = decision.message.trim_end();
+    let message = decision.message_as_taken().trim_end();
     let message = message.strip_prefix(&format!("{}: ", decision.path)).unwrap_or(message);
     let command = format!(", choose with `refit resolve {}`", decision.id);
     message.replace(&command, "").replace('\n', "\n    ")

@@ -76,7 +76,11 @@ fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
     line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
     entry(text, &cluster.platform, &cluster.version);
     for one in &cluster.evidence {
-        let value = if one.value.is_empty() { "no release" } else { &one.value };
+        let value = if one.value.is_empty() {
+            "no release matches"
+        } else {
+            &one.value
+        };
         entry(text, "evidence", &format!("{}: {value}", one.source));
     }
     for option in &cluster.options {
