@@ -124,7 +124,7 @@ codes! {
         "add a catalog that holds the release with `--catalog DIR` to be sure";
     MixedState: Warning,
         "The evidence of the generated file names more than one release.",
-        "check which release runs; the upgrade brings all of them to the target";
+        "check which release runs; the upgrade brings all of them to the target, save what you keep";
     StoredVersionsAssumed: Warning,
         "No cluster was read, so the stored API versions were assumed from the installed release.",
         "compare with `kubectl get crd -o custom-columns=NAME:.metadata.name,STORED:.status.storedVersions`";

@@ -420,7 +420,7 @@ Do not merge before they are taken; your side stands in the file.
 ## Findings
 
 - **MixedState** (warning) `g.yaml`: labels say v2.6.4, header says v2.6.3; check which release runs; the upgrade brings \
-all of them to the target
+all of them to the target, save what you keep
 
 ## Accepted
 

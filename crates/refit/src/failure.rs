@@ -151,7 +151,7 @@ mod tests {
             "error: could not write `a`\n  cause: the disk is full\nhint: make room\n"
         );
         let json = failure.json();
-        assert_eq!(json["next"], json!([{"text": "make room"}]));
+        assert_eq!(json["next"], json!([{"text": "make room", "command": null}]));
         assert_eq!((&json["state"], &json["exit"]), (&json!("error"), &json!(1)));
     }
 

@@ -26,10 +26,11 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
 pub(super) fn under_way(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<Ask>, Error> {
     let mut all = all_under_way(ports, ask, ground)?;
     if all.len() > 1 {
-        let names: Vec<&str> = all
+        let mut names: Vec<&str> = all
             .iter()
             .flat_map(|way| way.clusters.iter().map(String::as_str))
             .collect();
+        names.sort_unstable();
         return Err(Error::Usage {
             message: format!("upgrades of `{}` are under way", names.join("`, `")),
             remedy: "name one with `--cluster NAME`".to_owned(),

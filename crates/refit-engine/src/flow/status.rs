@@ -59,7 +59,8 @@ fn of_cluster(
             if target::removed(ports, &stored, &to)?.is_empty() {
                 available = Some(to);
             }
-            findings.extend(chosen);
+            // Whoever waits for a request is not about to choose a target.
+            findings.extend(chosen.into_iter().filter(|_| own.is_empty()));
         }
     }
     let mut status = ClusterStatus {
