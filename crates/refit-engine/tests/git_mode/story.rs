@@ -455,7 +455,7 @@ fn with_two_upgrades_under_way_one_cluster_must_be_named_and_every_next_command_
     }
     assert_eq!(
         resume(&world, Commits::Stop),
-        "2 error: upgrades of `b`, `a` are under way"
+        "2 error: upgrades of `a`, `b` are under way"
     );
     let in_a = Ask {
         clusters: vec!["a".into()],
