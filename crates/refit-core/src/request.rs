@@ -217,10 +217,15 @@ fn agree(subject: &[String], verb: &str) -> String {
 
 fn kept(change: &ChangeLine) -> String {
     let value = |value: &Option<String>| value.as_deref().map_or_else(|| "nothing".to_owned(), code);
-    let field = if change.field.is_empty() {
-        String::new()
-    } else {
-        format!(" {}", code(&change.field))
+    if change.field.is_empty() && change.generated.is_none() {
+        return format!("{}: added by you", change.object);
+    }
+    if change.field.is_empty() && change.has.is_none() {
+        return format!("{}: deleted by you", change.object);
+    }
+    let field = match change.field.as_str() {
+        "" => String::new(),
+        field => format!(" {}", code(field)),
     };
     format!(
         "{}{field}: you have {}, the generator wrote {}",
