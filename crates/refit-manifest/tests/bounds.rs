@@ -66,7 +66,7 @@ fn a_mapping_with_very_many_keys_merges_key_by_key() {
         let lines: String = (0..60_000).map(|key| format!("  k{key}: {}\n", value(key))).collect();
         format!("data:\n{lines}")
     };
-    let even = |key: usize| usize::from(key % 2 == 0);
+    let even = |key: usize| usize::from(key.is_multiple_of(2));
     let merged = merged(&keys(&|_| 7), &keys(&|key| 7 + even(key)), &keys(&|key| 8 - even(key)));
     let expected = format!("{HEAD}{}", keys(&|_| 8));
     assert!(

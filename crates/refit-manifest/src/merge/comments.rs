@@ -54,16 +54,8 @@ impl<'a> Merger<'a> {
         let comments = [base, three.ours, three.theirs].map(layout::trailing_comment);
         if comments[0] == comments[1] && comments[1] != comments[2] {
             let (rule, outcome, choice) = (Rule::Comment, Outcome::Clean, Choice::Theirs);
-            let message = "the comment behind it follows the new version".to_owned();
-            let proposal = Proposal {
-                rule,
-                outcome,
-                base: None,
-                ours: None,
-                theirs: None,
-                choice,
-                message,
-            };
+            let message = "the comment behind it follows the new version";
+            let proposal = Proposal::bare(rule, outcome, choice, message);
             self.decide_as(Class::Other, proposal);
             self.follow_trailing(three);
         }
@@ -94,16 +86,8 @@ impl<'a> Merger<'a> {
         follows.sort_by_key(|(_, range, _)| range.start);
         for (key, range, text) in follows {
             let (rule, outcome, choice) = (Rule::Comment, Outcome::Clean, Choice::Theirs);
-            let message = "the comment above it follows the new version".to_owned();
-            let proposal = Proposal {
-                rule,
-                outcome,
-                base: None,
-                ours: None,
-                theirs: None,
-                choice,
-                message,
-            };
+            let message = "the comment above it follows the new version";
+            let proposal = Proposal::bare(rule, outcome, choice, message);
             self.within(key.to_owned(), |merger| merger.decide_as(Class::Other, proposal));
             self.splice(range, text);
         }

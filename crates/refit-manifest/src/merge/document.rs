@@ -3,7 +3,7 @@
 use super::expect::{Expect, holds};
 use super::header::{self, Lead};
 use super::index::Index;
-use super::merger::{Choice, Holder, Merger, Proposal, Subject, Three, short};
+use super::merger::{Choice, Holder, Merger, Proposal, Three, short};
 use super::{layout, render};
 use crate::decision::{Class, Outcome, Rule};
 use crate::parse::{self, NodeRef, same, view};
@@ -73,17 +73,8 @@ fn lead<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) {
         Lead::Follows(text) => (Rule::Comment, Outcome::Clean, text),
         Lead::Joined(text) => (Rule::Comment, Outcome::Noted, text),
     };
-    let message = "the comments of the generator follow the new version".to_owned();
-    let choice = Choice::Theirs;
-    let proposal = Proposal {
-        rule,
-        outcome,
-        base: None,
-        ours: None,
-        theirs: None,
-        choice,
-        message,
-    };
+    let message = "the comments of the generator follow the new version";
+    let proposal = Proposal::bare(rule, outcome, Choice::Theirs, message);
     merger.within("#".to_owned(), |merger| merger.decide_as(Class::Other, proposal));
     merger.splice(sides.ours.lead(), text);
 }
@@ -91,15 +82,7 @@ fn lead<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) {
 /// Takes the whole body of theirs, since ours never changed it.
 fn follow<'a>(merger: &mut Merger<'a>, ours: &'a Document, theirs: &'a Document) -> Wanted<'a> {
     let message = "you never changed it; took the new version".to_owned();
-    let proposal = Proposal {
-        rule: Rule::TheirsChanged,
-        outcome: Outcome::Clean,
-        base: None,
-        ours: None,
-        theirs: None,
-        choice: Choice::Theirs,
-        message,
-    };
+    let proposal = Proposal::bare(Rule::TheirsChanged, Outcome::Clean, Choice::Theirs, &message);
     merger.decide_as(Class::Object, proposal);
     let text = theirs.body_text().replace("\r\n", "\n");
     let ends = |text: &str| text.ends_with('\n');
@@ -124,18 +107,7 @@ fn structural<'a>(merger: &mut Merger<'a>, sides: Sides<'a>, theirs: &'a Documen
         if base_root.is_some_and(|base| same(base, theirs_root)) {
             return Ok(Wanted::Same(sides.ours));
         }
-        let message = "encrypted or sealed content is never touched; change it with the tool that sealed it".to_owned();
-        let (rule, outcome, choice) = (Rule::SecretKept, Outcome::Noted, Choice::Ours);
-        let proposal = Proposal {
-            rule,
-            outcome,
-            base: None,
-            ours: None,
-            theirs: None,
-            choice,
-            message,
-        };
-        merger.decide_as(Class::Secret, proposal);
+        merger.decide_as(Class::Secret, Proposal::sealed());
         return Ok(Wanted::Same(sides.ours));
     }
     merger.ours_indents = layout::indents(ours_root);
@@ -150,17 +122,8 @@ fn structural<'a>(merger: &mut Merger<'a>, sides: Sides<'a>, theirs: &'a Documen
     let expected = merger.value(three);
     let masked = ours.is_masked() || new.is_masked() || base.is_some_and(crate::parse::Parsed::is_masked);
     if masked && merger.decisions.len() > before {
-        let message = "holds template text; merged with the template parts masked".to_owned();
-        let (rule, outcome, choice) = (Rule::Masked, Outcome::Noted, Choice::Ours);
-        let proposal = Proposal {
-            rule,
-            outcome,
-            base: None,
-            ours: None,
-            theirs: None,
-            choice,
-            message,
-        };
+        let message = "holds template text; merged with the template parts masked";
+        let proposal = Proposal::bare(Rule::Masked, Outcome::Noted, Choice::Ours, message);
         merger.decide_as(Class::Other, proposal);
     }
     Ok(Wanted::Tree(expected))
@@ -178,15 +141,12 @@ fn removed<'a>(merger: &mut Merger<'a>, sides: Sides<'a>, base: &'a Document) ->
     let untouched =
         base.body_text() == ours.body_text() || matches!((base_root, ours_root), (Some(a), Some(b)) if same(a, b));
     let proposal = if untouched {
-        Proposal {
-            rule: Rule::Removed,
-            outcome: Outcome::Clean,
-            base: None,
-            ours: None,
-            theirs: None,
-            choice: Choice::Theirs,
-            message: "the new version no longer has it; removed".to_owned(),
-        }
+        Proposal::bare(
+            Rule::Removed,
+            Outcome::Clean,
+            Choice::Theirs,
+            "the new version no longer has it; removed",
+        )
     } else {
         let (field, value) = base_root
             .zip(ours_root)
@@ -252,9 +212,4 @@ pub(super) fn text_of(theirs: &Document, target: render::Target) -> String {
     };
     let end = if body.ends_with('\n') { "" } else { "\n" };
     format!("---\n{lead}{body}{end}")
-}
-
-/// Makes a merger for a document.
-pub(super) fn merger<'a>(settings: &'a super::Settings, subject: Subject) -> Merger<'a> {
-    Merger::new(settings, subject)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Settings;
 use super::document::{self, Sides, Wanted};
 use super::layout;
-use super::merger::Subject;
+use super::merger::{Merger, Subject};
 use super::render::Target;
 use crate::decision::Decision;
 use crate::edit::{self, Splice};
@@ -62,7 +62,7 @@ pub(super) fn merge<'a>(settings: &'a Settings, work: Work<'a>) -> Result<Done, 
             continue;
         };
         let object = document.identity().cloned();
-        let mut merger = document::merger(
+        let mut merger = Merger::new(
             settings,
             Subject {
                 path: work.path.clone(),

@@ -87,16 +87,7 @@ impl<'a> Merger<'a> {
     }
 
     fn keep_secret(&mut self, three: Three<'a>) -> Expect<'a> {
-        let message = "encrypted or sealed content is never touched; change it with the tool that sealed it".to_owned();
-        self.decide(Proposal {
-            rule: Rule::SecretKept,
-            outcome: Outcome::Noted,
-            base: None,
-            ours: None,
-            theirs: None,
-            choice: Choice::Ours,
-            message,
-        });
+        self.decide(Proposal::sealed());
         Expect::Node(three.ours)
     }
 
@@ -117,7 +108,7 @@ impl<'a> Merger<'a> {
         let message = format!(
             "your {} and {} of the new version were merged by lines",
             changed_line(base, ours),
-            { changed_line(base, theirs) }
+            changed_line(base, theirs)
         );
         let own = Choice::Value(merged.clone());
         match self.decide(proposal(three, Rule::Lines, Outcome::Noted, own.clone(), message)) {

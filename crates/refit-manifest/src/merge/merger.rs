@@ -55,6 +55,27 @@ pub(super) struct Proposal<'a> {
     pub(super) message: String,
 }
 
+impl Proposal<'_> {
+    /// Makes a proposal about something that has no values to show.
+    pub(super) fn bare(rule: Rule, outcome: Outcome, choice: Choice, message: &str) -> Self {
+        Self {
+            rule,
+            outcome,
+            base: None,
+            ours: None,
+            theirs: None,
+            choice,
+            message: message.to_owned(),
+        }
+    }
+
+    /// Says that encrypted content is left alone.
+    pub(super) fn sealed() -> Self {
+        let message = "encrypted or sealed content is never touched; change it with the tool that sealed it";
+        Self::bare(Rule::SecretKept, Outcome::Noted, Choice::Ours, message)
+    }
+}
+
 /// Where a document stands and what it is.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
