@@ -145,7 +145,14 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
 }
 
 fn unplanned(prepared: &Prepared, request: &ChangeRequest) -> Report<Request> {
-    prepared.report.with_body(body(request))
+    let mut report = prepared.report.with_body(body(request));
+    if report.state == State::NothingToDo {
+        let close = format!("refit request close {}", request.number);
+        report
+            .next
+            .push(Next::run(close, "close it: the branch has its release without it"));
+    }
+    report
 }
 
 fn done(request: &ChangeRequest) -> Report<Request> {

@@ -180,6 +180,19 @@ fn a_target_branch_that_moved_is_computed_anew_before_the_merge() {
 }
 
 #[test]
+fn a_request_whose_release_came_by_another_way_is_to_be_closed() {
+    let world = World::new(edited);
+    upgrade(&world, "flux@v7.2.0");
+    let text = crate::world::manifest("v7.2.0", &["v1", "v1beta2"]);
+    world.commit("main", GENERATED, &text);
+    let report = world.run(|ports| refit_engine::request_merge(ports, &ask(""), Some(1)));
+    let report = report.unwrap();
+    assert_eq!(report.message, "v7.2.0 is installed already");
+    let commands: Vec<_> = report.next.iter().filter_map(|next| next.command.as_deref()).collect();
+    assert_eq!(commands, ["refit request close 1"]);
+}
+
+#[test]
 fn another_target_stops_until_it_supersedes_the_open_request() {
     let world = World::new(edited);
     upgrade(&world, "flux@v7.2.0");
