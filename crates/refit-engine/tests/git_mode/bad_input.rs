@@ -1,7 +1,7 @@
 //! Bad input ends with a clear line, the right exit code, and nothing written.
 
 use refit_core::finding::Finding;
-use refit_engine::ports::{Content, PortError, PortErrorKind, Releases};
+use refit_engine::ports::{Content, PortError, PortErrorKind, Releases, Repository};
 use refit_engine::{Ask, Others};
 
 use crate::world::{GENERATED, World, ask, manifest, told, upgrade, upgrade_asked};
@@ -230,4 +230,17 @@ fn numbers_and_decisions_that_do_not_exist_are_usage_errors() {
     let resolved =
         told(world.run(|ports| refit_engine::resolve(ports, &ask(""), answer).map(|r| (r.exit.code(), r.message))));
     assert_eq!(resolved, "2 error: there is no decision `zz` in the upgrade to v7.2.0");
+}
+
+#[test]
+fn a_damaged_note_is_an_error_that_names_its_reference() {
+    let world = World::new(|text| text);
+    world.repository.put_note("decisions/x", Some(b"{"), None).unwrap();
+    let resumed = world.run(|ports| refit_engine::resume(ports, &ask(""), refit_engine::Commits::Stop));
+    let error = resumed.unwrap_err();
+    assert_eq!(
+        (error.exit().code(), error.to_string().as_str()),
+        (1, "could not read note `refs/refit/decisions/x`")
+    );
+    assert!(error.remedy().unwrap().contains("`git show refs/refit/decisions/x`"));
 }
