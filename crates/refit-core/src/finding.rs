@@ -246,9 +246,17 @@ pub struct Acceptance {
 }
 
 impl Acceptance {
-    /// Tells whether it is about a finding.
+    /// Tells whether it is about a finding; a file covers what was found at a place in it, `FILE:LINE` or `FILE:LINE:COLUMN`.
     pub fn covers(&self, finding: &Finding) -> bool {
-        self.code == finding.code && self.subject.as_ref().is_none_or(|subject| *subject == finding.subject)
+        let Some(subject) = &self.subject else {
+            return self.code == finding.code;
+        };
+        let rest = finding.subject.strip_prefix(subject.as_str());
+        let is_place = |rest: &str| match rest.strip_prefix(':') {
+            Some(place) => place.split(':').all(|number| number.parse::<usize>().is_ok()),
+            None => rest.is_empty(),
+        };
+        self.code == finding.code && rest.is_some_and(is_place)
     }
 }
 
@@ -331,6 +339,20 @@ mod tests {
         accept(&mut findings, &accepted);
         let marks: Vec<bool> = findings.iter().map(|finding| finding.accepted).collect();
         assert_eq!(marks, [true, false, false]);
+    }
+
+    #[test]
+    fn a_file_covers_the_places_in_it_and_no_other_file() {
+        let acceptance: Acceptance = "OtherUpdater:renovate.json".parse().unwrap();
+        let covers = |subject: &str| acceptance.covers(&Finding::new(Code::OtherUpdater, subject, "m"));
+        let subjects = [
+            "renovate.json",
+            "renovate.json:1",
+            "renovate.json:1:7",
+            "renovate.json5",
+            "renovate.json:x",
+        ];
+        assert_eq!(subjects.map(covers), [true, true, true, false, false]);
     }
 
     #[test]
