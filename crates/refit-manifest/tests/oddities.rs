@@ -99,3 +99,13 @@ fn comments_of_the_generator_follow_and_stand_above_their_own_keys() {
         "# new\na: 1 # n\nb: 2\n",
     );
 }
+
+#[test]
+fn a_document_that_the_user_broke_is_merged_by_lines_and_no_deletion() {
+    check(
+        "a: 1\nb: 1\n",
+        "a: [1\nb: 1\n",
+        "a: 1\nb: 1\nc: 1\n",
+        "a: [1\nb: 1\nc: 1\n",
+    );
+}

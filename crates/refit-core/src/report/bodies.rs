@@ -50,7 +50,7 @@ impl DecisionLine {
 
     /// Tells whether a value can be the answer: not where an object, an element or a comment stays or goes.
     pub fn takes_value(&self) -> bool {
-        !self.field.is_empty() && self.field != "#" && self.ours.is_some() && self.theirs.is_some()
+        !self.field.is_empty() && self.field != "comments" && self.ours.is_some() && self.theirs.is_some()
     }
 
     /// Gives the message; once a person answered, without the words that say what stands in the file until then.

@@ -32,9 +32,23 @@ impl State<'_> {
             .filter(|(_, identity)| !self.sides.base.has(&self.old_name(identity)))
             .map(|(place, _)| *place)
             .collect();
+        let changed = |(place, identity): &&(Place, Identity)| {
+            let path = self.sides.theirs.path(*place);
+            let old = self.sides.base.find(&self.old_name(identity), path, 0);
+            old.is_some_and(|old| {
+                self.sides.base.document(old).body_text() != self.sides.theirs.document(*place).body_text()
+            })
+        };
+        let broken: Vec<(Path, String)> = missing
+            .iter()
+            .filter(changed)
+            .map(|(place, _)| self.sides.theirs.path(*place).clone())
+            .filter_map(|path| self.broken_by_user(&path).map(|error| (path, error)))
+            .collect();
+        self.broken.extend(broken);
         for (place, identity) in missing {
             let path = self.sides.theirs.path(place).clone();
-            if self.taken_whole(&path) {
+            if self.taken_whole(&path) || self.broken.contains_key(&path) {
                 continue;
             }
             if let Some(decision) = self.judge_missing(place, &identity, &new) {

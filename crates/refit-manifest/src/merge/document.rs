@@ -75,8 +75,10 @@ fn lead<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) {
     };
     let message = "the comments of the generator follow the new version";
     let proposal = Proposal::bare(rule, outcome, Choice::Theirs, message);
-    merger.within("#".to_owned(), |merger| merger.decide_as(Class::Other, proposal));
-    merger.splice(sides.ours.lead(), text);
+    let choice = merger.within("comments".to_owned(), |merger| merger.decide_as(Class::Other, proposal));
+    if choice == Choice::Theirs {
+        merger.splice(sides.ours.lead(), text);
+    }
 }
 
 /// Takes the whole body of theirs, since ours never changed it.

@@ -30,6 +30,7 @@ pub(super) fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings
             tree: ours.clone(),
             ..Merged::default()
         },
+        broken: BTreeMap::new(),
         arrivals: BTreeMap::new(),
     };
     if changed.is_empty() {
@@ -67,6 +68,8 @@ pub(super) struct State<'a> {
     pub(super) settings: Cow<'a, Settings>,
     pub(super) sides: Indexes,
     pub(super) out: Merged,
+    /// Files in which a document that does not parse may be an object that theirs changed, with the parser's words.
+    pub(super) broken: BTreeMap<Path, String>,
     /// New documents of theirs by the file of ours that takes them, each with the document that it follows.
     pub(super) arrivals: BTreeMap<Path, Vec<(Option<usize>, Place, Decision)>>,
 }
@@ -174,9 +177,21 @@ impl State<'_> {
             .any(|(identity, _)| stands_elsewhere(identity) && !had(identity))
     }
 
+    /// Gives why a document that the user changed cannot be read: which object it was cannot be told then.
+    pub(super) fn broken_by_user(&self, path: &Path) -> Option<String> {
+        let known = self.sides.base.nameless(path);
+        let is_known = |document: &&Document| known.iter().any(|other| other.body_text() == document.body_text());
+        let nameless = self.sides.ours.nameless(path);
+        let error = |document: &&Document| document.parsed().err().map(ToString::to_string);
+        nameless.iter().filter(|document| !is_known(document)).find_map(error)
+    }
+
     fn file(&mut self, path: &Path) {
         if self.taken_whole(path) {
             return self.take_whole(path);
+        }
+        if let Some(error) = self.broken.get(path).cloned() {
+            return self.unparsable(path, &error);
         }
         let structured = path.is_yaml() || path.is_json();
         let regular = |tree: &Tree| tree.get(path).is_none_or(|entry| matches!(entry, Entry::File { .. }));
