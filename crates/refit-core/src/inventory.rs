@@ -172,7 +172,8 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
         match candidates.get(path) {
             Some(Candidate::Manifest(stream)) => {
                 findings.extend(problems::unparsed(path, stream));
-                files.push(generated(path, stream, catalog));
+                let whole = beside(path, stream, &root, snapshot);
+                files.push(generated(path, stream, &whole, catalog));
             }
             Some(Candidate::Placeholder) => findings.push(problems::placeholder(path)),
             Some(Candidate::Broken(finding)) => findings.push(finding.clone()),
@@ -202,14 +203,38 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
     }
 }
 
-fn generated(path: &Path, stream: &Arc<Stream>, catalog: &Catalog) -> GeneratedFile {
+/// Joins a generated file with the files of its build that hold objects of the same generator: options are read from all
+/// of them, since a user may have parted the manifest.
+fn beside(path: &Path, stream: &Arc<Stream>, root: &Root, snapshot: &Snapshot) -> Arc<Stream> {
+    let others = root
+        .build
+        .resources
+        .iter()
+        .filter(|other| *other != path && other.is_yaml());
+    let texts = others.filter_map(|other| std::str::from_utf8(snapshot.tree.bytes(other)?).ok());
+    let mut joined = stream.text().to_owned();
+    for text in texts.filter(|text| text.contains(PART_OF) && text.contains(VERSION)) {
+        joined.push_str("\n---\n");
+        joined.push_str(text);
+    }
+    if joined.len() == stream.text().len() {
+        return Arc::clone(stream);
+    }
+    Stream::split(joined.into_bytes().into()).map_or_else(|_| Arc::clone(stream), Arc::new)
+}
+
+/// The labels by which objects of the generator are known beside its main file.
+const PART_OF: &str = "app.kubernetes.io/part-of: flux";
+const VERSION: &str = "app.kubernetes.io/version: ";
+
+fn generated(path: &Path, stream: &Arc<Stream>, whole: &Stream, catalog: &Catalog) -> GeneratedFile {
     let manifest = Generated::read(stream, catalog);
     let images = manifest.controllers().filter_map(Controller::image_text);
     GeneratedFile {
         path: path.clone(),
         stream: Arc::clone(stream),
         detection: detect::detect(&manifest, catalog),
-        options: options::recover(&manifest, catalog),
+        options: options::recover(&Generated::read(whole, catalog), catalog),
         images: images.map(ToOwned::to_owned).collect(),
     }
 }
