@@ -70,6 +70,16 @@ pub struct Merged {
     pub duplicates: Vec<(Identity, Vec<Path>)>,
 }
 
+impl Merged {
+    /// Says of each object that stands more than once how it was matched, as noted decisions.
+    pub fn notes_on_duplicates(&self) -> Vec<Decision> {
+        self.duplicates
+            .iter()
+            .filter_map(|(identity, paths)| trees::duplicate(identity, paths))
+            .collect()
+    }
+}
+
 /// Merges three trees of files by the rules of DESIGN.md section 4.
 pub fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings) -> Merged {
     trees::merge(base, ours, theirs, settings)

@@ -109,3 +109,21 @@ fn a_document_that_the_user_broke_is_merged_by_lines_and_no_deletion() {
         "a: [1\nb: 1\nc: 1\n",
     );
 }
+
+#[test]
+fn an_object_that_stands_twice_is_noted() {
+    let text = format!("{HEAD}x: 1\n---\n{HEAD}x: 9\n");
+    let tree: Tree = [(Path::from("a.yaml"), Entry::file(text.into_bytes()))]
+        .into_iter()
+        .collect();
+    let theirs: Tree = [(Path::from("a.yaml"), Entry::file(format!("{HEAD}x: 2\n").into_bytes()))]
+        .into_iter()
+        .collect();
+    let merged = merge(&tree, &tree, &theirs, &Settings::default());
+    let notes = merged.notes_on_duplicates();
+    assert_eq!(notes.len(), 1);
+    assert_eq!(
+        notes[0].message,
+        "a.yaml: ConfigMap/a: stands more than once (a.yaml, a.yaml); matched by file and order"
+    );
+}

@@ -338,3 +338,18 @@ pub(super) fn file_decision(path: &Path, rule: Rule, outcome: Outcome, message: 
         ..object_decision(subject, rule, outcome, message)
     }
 }
+
+/// Makes the note on an object that stands more than once.
+pub(super) fn duplicate(identity: &Identity, paths: &[Path]) -> Option<Decision> {
+    let subject = Subject {
+        path: paths.first()?.clone(),
+        object: Some(identity.clone()),
+    };
+    let files: Vec<&str> = paths.iter().map(Path::as_str).collect();
+    let places = files.join(", ");
+    let message = format!(
+        "{}stands more than once ({places}); matched by file and order",
+        subject.prefix("")
+    );
+    Some(object_decision(subject, Rule::Heuristic, Outcome::Noted, message))
+}

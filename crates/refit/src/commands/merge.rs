@@ -152,6 +152,8 @@ fn merged(mut sides: [Tree; 3], options: &Options) -> Result<Merged, Failure> {
     let held = whole::hold_back(&mut sides);
     let [base, ours, theirs] = &sides;
     let mut merged = merge(base, ours, theirs, &settings(options)?);
+    let doubles = merged.notes_on_duplicates();
+    merged.decisions.extend(doubles);
     for (path, entry, decision) in held {
         merged.tree.insert(path, entry);
         merged.decisions.push(decision);
