@@ -1,10 +1,6 @@
 //! `refit` on real repositories: each corpus snapshot as a Git repository, from status to a second, empty upgrade.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test says with a panic what is wrong"
-)]
+#![expect(clippy::panic, reason = "a test says with a panic what is wrong")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
