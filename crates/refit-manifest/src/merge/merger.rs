@@ -258,7 +258,8 @@ pub(super) fn answered(settings: &Settings, mut decision: Decision, choice: Choi
 /// Gives a decision its id.
 pub(super) fn named(mut decision: Decision) -> Decision {
     decision.id = id_of(&decision);
-    decision.message = decision.message.replace("<id>", &decision.id.0);
+    let named = format!("refit resolve {}", decision.id);
+    decision.message = decision.message.replace("refit resolve <id>", &named);
     decision
 }
 
