@@ -41,6 +41,18 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// Variables that are set for every `git` process.
     pub environment: Vec<(OsString, OsString)>,
+    /// Whether commits end with a `Signed-off-by:` line.
+    pub sign_off: SignOff,
+}
+
+/// Whether a person certifies the origin of commits by a `Signed-off-by:` line (`git commit --signoff`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignOff {
+    /// No line.
+    #[default]
+    Absent,
+    /// A line with the committer of the Git configuration.
+    Committer,
 }
 
 /// Whether Git may ask a person for credentials.
@@ -71,6 +83,7 @@ pub struct Git {
     common: PathBuf,
     bare: bool,
     config: Config,
+    sign_off: SignOff,
     remote: Option<String>,
     location: String,
     reader: Mutex<Option<Reader>>,

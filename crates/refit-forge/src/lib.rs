@@ -31,4 +31,4 @@ mod builtin;
 mod git;
 
 pub use builtin::BuiltIn;
-pub use git::{Git, Prompt, Protocols, Settings};
+pub use git::{Git, Prompt, Protocols, Settings, SignOff};

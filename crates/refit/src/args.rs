@@ -49,6 +49,9 @@ pub(crate) struct Global {
     /// The cluster to work on, by name or path, where the repository has several; repeatable.
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub(crate) cluster: Vec<String>,
+    /// End the commits that are written with a `Signed-off-by:` line.
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) signoff: bool,
     /// The folder with the contents of releases, `DIR/<platform>/<version>/...`.
     #[arg(
         long,

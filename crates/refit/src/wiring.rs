@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use refit_core::catalog::Catalog;
 use refit_engine::Ports;
 use refit_engine::ports::{Clock, Content, PortError, PortErrorKind, Releases};
-use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings};
+use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings, SignOff};
 
 use refit_source::Directory;
 
@@ -26,7 +26,7 @@ impl Edges {
     /// Opens repository and catalog.
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
         let location = global.repo.as_deref().unwrap_or(".");
-        let git = Git::open(location, &settings())?;
+        let git = Git::open(location, &settings(global))?;
         Ok(Self {
             git,
             releases: releases(global),
@@ -80,12 +80,17 @@ impl Releases for NoCatalog {
     }
 }
 
-fn settings() -> Settings {
+fn settings(global: &Global) -> Settings {
     let terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     Settings {
         prompt: if terminal { Prompt::Allowed } else { Prompt::Never },
         protocols: Protocols::WithLocal,
         cache: cache(),
+        sign_off: if global.signoff {
+            SignOff::Committer
+        } else {
+            SignOff::Absent
+        },
         ..Settings::default()
     }
 }

@@ -73,6 +73,7 @@ fn open_path(path: &Path, settings: &Settings) -> Result<Git, PortError> {
         common,
         bare,
         config,
+        sign_off: settings.sign_off,
         remote: None,
         location: root.display().to_string(),
         reader: Mutex::new(None),

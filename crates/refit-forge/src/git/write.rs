@@ -10,11 +10,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use refit_engine::ports::{Change, CommitId, PortError, PortErrorKind};
 use refit_manifest::Entry;
 
-use super::Git;
 use super::complaint::failure;
 use super::names::check_path;
 use super::objects::Item;
 use super::program;
+use super::{Git, SignOff};
 
 /// The wanted changes below one directory, by name.
 #[derive(Default)]
@@ -52,6 +52,16 @@ impl Git {
         self.commit_tree(&tree, parent, message)
     }
 
+    /// Gives name and address of the committer.
+    fn committer(&self) -> Result<String, PortError> {
+        let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"];
+        let output = program::finish(self.program.command(&arguments), b"")?;
+        let what = format!("could not find out who commits to {}", self.location);
+        let output = output.or_fail(&what)?;
+        let text = String::from_utf8_lossy(&output);
+        Ok(text.rsplit_once('>').map_or(text.trim(), |(name, _)| name).to_owned() + ">")
+    }
+
     fn commit_tree(&self, tree: &str, parent: &CommitId, message: &str) -> Result<CommitId, PortError> {
         // An identity made up from the host's name would be wrong in a shared history.
         let mut arguments = vec!["-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", &parent.0];
@@ -59,6 +69,10 @@ impl Git {
         if signs {
             arguments.push("-S");
         }
+        let message = match self.sign_off {
+            SignOff::Absent => message.to_owned(),
+            SignOff::Committer => signed_off(message, &self.committer()?),
+        };
         let what = format!("could not write a commit to {}", self.location);
         let output = program::finish(self.program.command(&arguments), message.as_bytes())?;
         let output = output.or_fail(&what).map_err(|error| match error.remedy {
@@ -275,4 +289,10 @@ fn in_the_way(path: &str, what: &str) -> PortError {
         format!("`{path}` cannot be changed: it is {what} in the repository"),
     )
     .hint("move what is there, commit that, then run this again")
+}
+
+/// Puts the line in front of the trailers that end a message.
+fn signed_off(message: &str, committer: &str) -> String {
+    let (text, trailers) = message.trim_end().rsplit_once("\n\n").unwrap_or((message, ""));
+    format!("{text}\n\nSigned-off-by: {committer}\n{trailers}\n")
 }
