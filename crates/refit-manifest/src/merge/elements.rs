@@ -107,20 +107,13 @@ impl<'a> Merger<'a> {
             Spot::After(index) => {
                 let element = all[index];
                 let bytes = element.value.bytes();
-                let kept = element.value.span().end;
-                let at = layout::line_end(bytes, element.end);
-                let at = if keeps_more(element.value, at) { kept } else { at };
-                self.insert_lines(bytes, at, lines);
+                self.insert_lines(bytes, after_lines(element), lines);
             }
             Spot::Before(index) => {
                 let element = all[index];
                 let bytes = element.value.bytes();
                 if layout::first_on_line(bytes, element.start) {
-                    let floor = index
-                        .checked_sub(1)
-                        .map_or(0, |at| layout::line_end(bytes, all[at].end));
-                    let at = layout::lead_start(bytes, element.start, floor);
-                    self.insert_lines(bytes, at, lines);
+                    self.insert_lines(bytes, lead_of(all, index), lines);
                 } else {
                     let column = layout::column(bytes, element.start);
                     let text = format!("{}{:column$}", lines.trim_start_matches(' '), "");
@@ -161,22 +154,12 @@ impl<'a> Merger<'a> {
         let element = all[index];
         let bytes = element.value.bytes();
         if layout::first_on_line(bytes, element.start) {
-            let floor = index
-                .checked_sub(1)
-                .map_or(0, |at| layout::line_end(bytes, all[at].end));
-            let start = layout::lead_start(bytes, element.start, floor);
-            let end = layout::line_end(bytes, element.end);
-            let end = if keeps_more(element.value, end) {
-                element.value.span().end
-            } else {
-                end
-            };
             let in_first_run = index > 0 && index < first_staying;
             if in_first_run && !layout::first_on_line(bytes, all[0].start) {
                 // The splice of the first key behind the dash takes the whole run.
                 return;
             }
-            self.splice(start..end, "");
+            self.splice(lead_of(all, index)..after_lines(element), "");
             return;
         }
         // The first key behind a dash: the first one that stays takes its place.
@@ -221,6 +204,25 @@ impl<'a> Merger<'a> {
             None => self.block("the whole document would become empty"),
         }
     }
+}
+
+/// Gives the offset behind the lines of an element, with the blank lines that its block scalar keeps.
+fn after_lines(element: Element<'_>) -> usize {
+    let at = layout::line_end(element.value.bytes(), element.end);
+    if keeps_more(element.value, at) {
+        element.value.span().end
+    } else {
+        at
+    }
+}
+
+/// Gives where the comment lines above an element begin, behind the element before it.
+fn lead_of(all: &[Element<'_>], index: usize) -> usize {
+    let bytes = all[index].value.bytes();
+    let floor = index
+        .checked_sub(1)
+        .map_or(0, |at| layout::line_end(bytes, all[at].end));
+    layout::lead_start(bytes, all[index].start, floor)
 }
 
 /// Tells whether a block scalar keeps blank lines behind an offset.
