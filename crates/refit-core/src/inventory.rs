@@ -9,9 +9,9 @@ mod roles;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use refit_kustomize::reach;
 use refit_manifest::{Identity, Path, Stream};
 
-use crate::build;
 use crate::catalog::Catalog;
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
@@ -254,7 +254,7 @@ fn plane_files(root: &Root, chain: &[Path], snapshot: &Snapshot) -> BTreeSet<Pat
     let beside = |path: &&Path| directories.contains(path.directory()) && !root.generated.contains(path);
     let kustomizations = directories
         .iter()
-        .filter_map(|directory| build::kustomization(&snapshot.tree, directory));
+        .filter_map(|directory| reach::kustomization(&snapshot.tree, directory));
     let resources = root.build.resources.iter().filter(beside).cloned();
     resources.chain(chain.iter().cloned()).chain(kustomizations).collect()
 }

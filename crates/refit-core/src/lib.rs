@@ -15,7 +15,6 @@ pub mod render;
 pub mod finding;
 pub mod report;
 pub mod edits;
-pub mod build;
 pub mod roots;
 pub mod overlays;
 pub mod record;

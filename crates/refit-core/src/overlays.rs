@@ -2,10 +2,9 @@
 //!
 //! In: a tree and the kustomizations that reach a generated file. Out: facts by name. Evaluates nothing.
 
+use refit_kustomize::reach;
 use refit_manifest::parse::NodeRef;
 use refit_manifest::{Path, Stream, Tree};
-
-use crate::build;
 
 /// One patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ fn patches(tree: &Tree, path: &Path, root: NodeRef<'_>) -> Vec<Patch> {
     let mut patches: Vec<Patch> = modern.map(|entry| patch(tree, path, entry)).collect();
     for entry in items(root, "patchesStrategicMerge") {
         let text = entry.text().unwrap_or_default();
-        let file = Path::new(build::resolve(path.directory(), text));
+        let file = Path::new(reach::resolve(path.directory(), text));
         let in_file = tree.bytes(&file).cloned();
         let heads = aims(&in_file.clone().unwrap_or_else(|| text.as_bytes().into()));
         let file = in_file.map(|_| file);
@@ -77,7 +76,7 @@ fn patches(tree: &Tree, path: &Path, root: NodeRef<'_>) -> Vec<Patch> {
 
 fn patch(tree: &Tree, path: &Path, entry: NodeRef<'_>) -> Patch {
     let file = entry.get("path").and_then(NodeRef::text);
-    let file = file.map(|name| Path::new(build::resolve(path.directory(), name)));
+    let file = file.map(|name| Path::new(reach::resolve(path.directory(), name)));
     let target = match entry.get("target") {
         Some(target) => selector(target),
         None => {

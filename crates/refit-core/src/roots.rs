@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use refit_kustomize::reach::{self, BuildSet, is_inside};
 use refit_manifest::{Document, Path, Stream, Tree};
-
-use crate::build::{self, BuildSet, is_inside};
 
 /// Directory names that say nothing about a cluster.
 const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "gitops"];
@@ -39,7 +38,7 @@ pub fn find(tree: &Tree, generated: &[Path]) -> Vec<Root> {
     for directory in syncs.iter().map(|sync| &sync.directory) {
         builds
             .entry(directory.clone())
-            .or_insert_with(|| build::of(tree, directory));
+            .or_insert_with(|| reach::of(tree, directory));
     }
     let mut roots: BTreeMap<String, Vec<Path>> = BTreeMap::new();
     for path in generated {
@@ -57,7 +56,7 @@ pub fn find(tree: &Tree, generated: &[Path]) -> Vec<Root> {
             build: builds
                 .get(directory)
                 .cloned()
-                .unwrap_or_else(|| build::of(tree, directory)),
+                .unwrap_or_else(|| reach::of(tree, directory)),
             generated: paths.clone(),
             shared_with: others.map(|other| names[other].clone()).collect(),
         }
@@ -118,7 +117,7 @@ fn syncs(tree: &Tree) -> Vec<Sync> {
             let directory = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
             syncs.push(Sync {
                 written: path.clone(),
-                directory: build::normal(directory.unwrap_or_default()),
+                directory: reach::normal(directory.unwrap_or_default()),
             });
         }
     }

@@ -5,6 +5,7 @@
 
 use std::str::from_utf8;
 
+use refit_kustomize::reach;
 use refit_manifest::{Path, Tree};
 
 use crate::finding::{Code, Finding};
@@ -23,7 +24,7 @@ pub fn find(tree: &Tree, files: &[Path]) -> Vec<Finding> {
             terraform(text)
         } else if is_workflow(path) {
             workflow(text)
-        } else if files.contains(path) || crate::build::is_kustomization(path) {
+        } else if files.contains(path) || reach::is_kustomization(path) {
             marker(text)
         } else {
             instance(text)

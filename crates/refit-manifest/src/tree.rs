@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A relative path inside a tree, parts parted by `/`, without `.`, `..` or a leading `/`.
@@ -139,27 +140,52 @@ impl Tree {
         self.0.is_empty()
     }
 
+    /// Lists what stands below a directory (`""` is the whole tree), in the order of the paths; costs as much as there is.
+    pub fn within(&self, directory: &str) -> impl Iterator<Item = (&Path, &Entry)> {
+        let (from, to) = match directory {
+            "" => (Bound::Unbounded, Bound::Unbounded),
+            // `0` is the character after `/`.
+            directory => (
+                Bound::Included(Path::new(format!("{directory}/"))),
+                Bound::Excluded(Path::new(format!("{directory}0"))),
+            ),
+        };
+        self.0.range((from, to))
+    }
+
+    /// Tells whether something stands below a directory.
+    pub fn has_directory(&self, directory: &str) -> bool {
+        self.within(directory).next().is_some()
+    }
+
     /// Gives the entries below a directory (`""` is the whole tree), with their full paths.
     pub fn below(&self, directory: &str) -> Self {
-        let inside = |path: &Path| {
-            directory.is_empty()
-                || path
-                    .as_str()
-                    .strip_prefix(directory)
-                    .is_some_and(|rest| rest.starts_with('/'))
-        };
-        Self(
-            self.0
-                .iter()
-                .filter(|(path, _)| inside(path))
-                .map(|(p, e)| (p.clone(), e.clone()))
-                .collect(),
-        )
+        let entries = self.within(directory);
+        Self(entries.map(|(path, entry)| (path.clone(), entry.clone())).collect())
     }
 }
 
 impl FromIterator<(Path, Entry)> for Tree {
     fn from_iter<I: IntoIterator<Item = (Path, Entry)>>(entries: I) -> Self {
         Self(entries.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_holds_what_is_below_it_and_not_its_neighbours() {
+        let file = |path: &str| (Path::from(path), Entry::file(*b""));
+        let tree: Tree = ["a", "a-b/c", "a/b", "a/b/c", "a.b", "a0", "b/a/b"]
+            .map(file)
+            .into_iter()
+            .collect();
+        let below =
+            |directory: &str| -> Vec<String> { tree.within(directory).map(|(path, _)| path.to_string()).collect() };
+        assert_eq!(below("a"), ["a/b", "a/b/c"]);
+        assert_eq!(below("").len(), 7);
+        assert!(tree.has_directory("b/a") && !tree.has_directory("b/a/b") && !tree.has_directory("c"));
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! In: a cluster and the tree. Out: one [`FileLine`] for each file beside the generated ones and on the way to them.
 
+use refit_kustomize::reach;
 use refit_manifest::{Path, Stream, Tree};
 
 use super::Cluster;
-use crate::build;
 use crate::report::FileLine;
 use crate::roots;
 
@@ -14,7 +14,7 @@ pub fn files(cluster: &Cluster, tree: &Tree) -> Vec<FileLine> {
     let root = &cluster.root;
     let directories: Vec<&str> = root.generated.iter().map(Path::directory).collect();
     let built = root.build.resources.iter().chain(&root.build.kustomizations);
-    let on_the_way = built.filter(|path| build::is_kustomization(path) && is_above(path, &directories));
+    let on_the_way = built.filter(|path| reach::is_kustomization(path) && is_above(path, &directories));
     let beside = tree
         .paths()
         .filter(|path| directories.contains(&path.directory()) && path.is_yaml());
@@ -32,14 +32,14 @@ fn is_above(path: &Path, directories: &[&str]) -> bool {
     let own = path.directory();
     directories
         .iter()
-        .any(|directory| *directory == own || build::is_inside(directory, own))
+        .any(|directory| *directory == own || reach::is_inside(directory, own))
 }
 
 fn role(cluster: &Cluster, tree: &Tree, path: &Path) -> &'static str {
     if cluster.root.generated.contains(path) {
         return "generated";
     }
-    if build::is_kustomization(path) {
+    if reach::is_kustomization(path) {
         return "kustomization";
     }
     let stream = tree.bytes(path).and_then(|bytes| Stream::split(bytes.clone()).ok());

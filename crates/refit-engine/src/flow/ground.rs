@@ -96,7 +96,7 @@ impl Ground {
     }
 
     fn named(&self, name: &str) -> Result<&Cluster, Error> {
-        let wanted = refit_core::build::normal(name);
+        let wanted = refit_kustomize::reach::normal(name);
         let is_meant = |cluster: &&Cluster| {
             let root = &cluster.root;
             root.name == name

@@ -42,23 +42,28 @@ const RULES: &[Rule] = &[
         outside: Outside::Only(&["granit-parser", "memchr", "similar", "thiserror"]),
     },
     Rule {
-        name: "refit-core",
+        name: "refit-kustomize",
         workspace: &["refit-manifest"],
+        outside: Outside::Only(&["regex", "sha2", "thiserror"]),
+    },
+    Rule {
+        name: "refit-core",
+        workspace: &["refit-kustomize", "refit-manifest"],
         outside: Outside::Only(&["jiff", "semver", "serde", "serde_json", "sha2", "similar", "thiserror"]),
     },
     Rule {
         name: "refit-engine",
-        workspace: &["refit-core", "refit-manifest"],
+        workspace: &["refit-core", "refit-kustomize", "refit-manifest"],
         outside: Outside::Only(&["jiff", "semver", "serde", "serde_json", "sha2", "similar", "thiserror"]),
     },
     Rule {
         name: "refit-source",
-        workspace: &["refit-core", "refit-engine", "refit-manifest"],
+        workspace: &["refit-core", "refit-engine", "refit-kustomize", "refit-manifest"],
         outside: Outside::Not(&[KUBE, GIT, TERMINAL, NOWHERE]),
     },
     Rule {
         name: "refit-forge",
-        workspace: &["refit-core", "refit-engine", "refit-manifest"],
+        workspace: &["refit-core", "refit-engine", "refit-kustomize", "refit-manifest"],
         outside: Outside::Not(&[KUBE, TERMINAL, NOWHERE]),
     },
     Rule {
@@ -66,6 +71,7 @@ const RULES: &[Rule] = &[
         workspace: &[
             "refit-core",
             "refit-engine",
+            "refit-kustomize",
             "refit-manifest",
             "refit-source",
             "refit-forge",
@@ -77,6 +83,7 @@ const RULES: &[Rule] = &[
         workspace: &[
             "refit-core",
             "refit-engine",
+            "refit-kustomize",
             "refit-manifest",
             "refit-source",
             "refit-forge",

@@ -3,7 +3,7 @@
 //! In: a tree and a directory. Out: a [`BuildSet`]: resources and the kustomizations on the way, followed by name as far
 //! as they are local. Evaluates no patch, and knows no remote resource.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use refit_manifest::parse::NodeRef;
 use refit_manifest::{Path, Stream, Tree};
@@ -28,19 +28,15 @@ pub struct BuildSet {
 impl BuildSet {
     /// Gives the kustomizations that a resource is built through, in the order in which they were reached.
     pub fn chain(&self, resource: &Path) -> Vec<Path> {
+        let mut naming: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
+        for (by, named) in &self.named {
+            naming.entry(named).or_default().push(by);
+        }
         let mut through: BTreeSet<&Path> = BTreeSet::from([resource]);
-        loop {
-            let before = through.len();
-            let naming = self
-                .named
-                .iter()
-                .filter(|(_, named)| through.contains(named))
-                .map(|(by, _)| by);
-            let naming: Vec<&Path> = naming.collect();
-            through.extend(naming);
-            if through.len() == before {
-                break;
-            }
+        let mut open = vec![resource];
+        while let Some(next) = open.pop() {
+            let by = naming.get(next).into_iter().flatten().copied();
+            open.extend(by.filter(|by| through.insert(by)));
         }
         self.kustomizations
             .iter()
@@ -94,7 +90,7 @@ pub fn resolve(directory: &str, relative: &str) -> String {
 }
 
 /// Tells whether a path or directory is below another directory; everything is below the root, which is empty.
-pub(crate) fn is_inside(inner: &str, outer: &str) -> bool {
+pub fn is_inside(inner: &str, outer: &str) -> bool {
     inner != outer && (outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/')))
 }
 
@@ -142,7 +138,7 @@ impl Walk<'_> {
         let file = Path::new(path);
         if self.tree.bytes(&file).is_some() {
             self.resource(&file, Some(by));
-        } else if self.tree.paths().any(|known| is_inside(known.as_str(), path)) {
+        } else if self.tree.has_directory(path) {
             self.directory(path, Some(by));
         }
     }
@@ -156,7 +152,7 @@ impl Walk<'_> {
 
     /// Takes every manifest below; a directory with a kustomization of its own is built by that.
     fn everything(&mut self, directory: &str, by: Option<&Path>) {
-        let below: Vec<Path> = self.tree.below(directory).paths().cloned().collect();
+        let below: Vec<&Path> = self.tree.within(directory).map(|(path, _)| path).collect();
         let own: BTreeSet<String> = below
             .iter()
             .filter(|path| is_kustomization(path))
