@@ -18,3 +18,4 @@ pub mod reformat;
 pub mod releases;
 pub mod script;
 pub mod shared;
+pub mod testenv;
