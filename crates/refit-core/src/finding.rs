@@ -95,6 +95,9 @@ codes! {
     UnreadableFile: Blocking,
         "A file of the plane cannot be parsed.",
         "repair the file at the line named, commit, and run again";
+    InvalidConfiguration: Blocking,
+        "`refit.yaml` cannot be read, or says what it cannot say.",
+        "correct the file, see docs/configuration.md, and commit";
     ConflictMarkers: Blocking,
         "A file of the plane holds conflict markers of Git.",
         "finish the merge that left them, commit, and run again";
@@ -104,6 +107,9 @@ codes! {
     TooDeep: Blocking,
         "A file of the plane nests deeper, or expands further, than any manifest does.",
         "remove the nesting or the aliases that multiply, commit, and run again";
+    ConfiguredClusterMissing: Warning,
+        "`refit.yaml` names a cluster that was not found.",
+        "correct its path in `refit.yaml`, or take it out";
     DuplicateIdentity: Warning,
         "The same object stands twice among the files of one cluster.",
         "remove one of the two; until then each is matched by its file";

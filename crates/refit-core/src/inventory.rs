@@ -13,6 +13,7 @@ use refit_kustomize::reach;
 use refit_manifest::{Identity, Path, Stream};
 
 use crate::catalog::Catalog;
+use crate::configuration::{self, Configuration, Spec};
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
 use crate::generated::{Controller, Generated};
@@ -98,7 +99,10 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
             findings.push(finding);
         }
     }
-    let roots = roots::find(&snapshot.tree, &counted);
+    let (said, problem) = said(snapshot);
+    findings.extend(problem);
+    let roots = roots::find(&snapshot.tree, &counted, &said);
+    findings.extend(problems::unfound(&said, &roots));
     let clusters: Vec<Cluster> = roots
         .into_iter()
         .map(|root| cluster(root, &candidates, snapshot, catalog))
@@ -110,6 +114,21 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
     };
     findings.retain(elsewhere);
     Inventory { clusters, findings }
+}
+
+/// Reads what the repository says about itself.
+fn said(snapshot: &Snapshot) -> (Spec, Option<Finding>) {
+    let path = Path::from(configuration::FILE);
+    match snapshot.tree.bytes(&path).map(Configuration::read) {
+        None => (Spec::default(), None),
+        Some(Ok(configuration)) => (configuration.spec, None),
+        Some(Err(error)) => {
+            let cause = std::error::Error::source(&error).map(|source| format!(": {source}"));
+            let message = format!("{error}{}", cause.unwrap_or_default());
+            let finding = Finding::new(Code::InvalidConfiguration, configuration::FILE, message);
+            (Spec::default(), Some(finding))
+        }
+    }
 }
 
 /// Finds generated manifests by content, and warns about every other manifest that cannot be read.

@@ -15,6 +15,7 @@ pub mod render;
 pub mod finding;
 pub mod report;
 pub mod edits;
+pub mod configuration;
 pub mod roots;
 pub mod overlays;
 pub mod record;

@@ -178,4 +178,4 @@ macro_rules! bodies {
     ($($body:ident)*) => { $(impl Body for $body { const KIND: &'static str = stringify!($body); })* };
 }
 
-bodies! { Status Inventory Check Plan Upgrade Decisions Diff Requests Request }
+bodies! { Status Init Inventory Check Plan Upgrade Decisions Diff Requests Request }

@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use refit_kustomize::reach::{self, BuildSet, is_inside};
 use refit_manifest::{Document, Path, Stream, Tree};
 
+use crate::configuration::Spec;
+
 /// Directory names that say nothing about a cluster.
 const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "gitops"];
 
@@ -32,7 +34,7 @@ struct Sync {
 }
 
 /// Finds the clusters of some generated files, in the order of their directories.
-pub fn find(tree: &Tree, generated: &[Path]) -> Vec<Root> {
+pub fn find(tree: &Tree, generated: &[Path], said: &Spec) -> Vec<Root> {
     let syncs = syncs(tree);
     let mut builds: BTreeMap<String, BuildSet> = BTreeMap::new();
     for directory in syncs.iter().map(|sync| &sync.directory) {
@@ -46,7 +48,7 @@ pub fn find(tree: &Tree, generated: &[Path]) -> Vec<Root> {
             roots.entry(directory).or_default().push(path.clone());
         }
     }
-    let names = names(&roots);
+    let names = names(&roots, said);
     let root = |(directory, paths): (&String, &Vec<Path>)| {
         let uses = |other: &String| *other != *directory && roots[other].iter().any(|path| paths.contains(path));
         let others = roots.keys().filter(|other| uses(other));
@@ -124,8 +126,9 @@ fn syncs(tree: &Tree) -> Vec<Sync> {
     syncs
 }
 
-/// Names each directory by its last telling part, and by more parts where two would be called the same.
-fn names(roots: &BTreeMap<String, Vec<Path>>) -> BTreeMap<String, String> {
+/// Names each directory as the configuration says, else by its last telling part, and by more parts where two would be
+/// called the same.
+fn names(roots: &BTreeMap<String, Vec<Path>>, said: &Spec) -> BTreeMap<String, String> {
     let parts: BTreeMap<&String, Vec<&str>> = roots
         .iter()
         .map(|(directory, paths)| {
@@ -137,14 +140,22 @@ fn names(roots: &BTreeMap<String, Vec<Path>>) -> BTreeMap<String, String> {
             (directory, telling(of))
         })
         .collect();
+    let given: BTreeMap<&String, &str> = roots
+        .iter()
+        .filter_map(|(directory, paths)| Some((directory, said.name_of(directory, paths)?)))
+        .collect();
     let name = |directory: &String| {
+        if let Some(name) = given.get(directory) {
+            return (*name).to_owned();
+        }
         let own = &parts[directory];
         for count in 1..=own.len() {
             let name = last(own, count);
-            if parts
-                .iter()
-                .all(|(other, parts)| *other == directory || last(parts, count) != name)
-            {
+            let is_free = |(other, parts): (&&String, &Vec<&str>)| match given.get(*other) {
+                Some(given) => *given != name,
+                None => *other == directory || last(parts, count) != name,
+            };
+            if parts.iter().all(is_free) {
                 return name;
             }
         }
@@ -193,7 +204,7 @@ mod tests {
             .filter(|path| path.file_name() == "g.yaml")
             .cloned()
             .collect();
-        let lines: Vec<String> = find(&tree, &generated)
+        let lines: Vec<String> = find(&tree, &generated, &Spec::default())
             .iter()
             .map(|root| {
                 let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();

@@ -17,7 +17,7 @@ pub use error::Error;
 pub use flow::Prepared;
 
 use refit_core::catalog::Catalog;
-use refit_core::report::{Check, Decisions, Diff, Inventory, Report, Request, Requests, Status, Upgrade};
+use refit_core::report::{Check, Decisions, Diff, Init, Inventory, Report, Request, Requests, Status, Upgrade};
 use refit_manifest::{Answer, DecisionId};
 
 use ports::{Clock, Forge, Releases, Repository};
@@ -46,6 +46,11 @@ pub fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Error> {
 /// Lists what is there, where it is configured, and what the user changed (exit 0 whenever it could answer).
 pub fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory>, Error> {
     flow::inventory(ports, ask)
+}
+
+/// Gives the `refit.yaml` of what is found, with the sources of releases that the user named; writes nothing.
+pub fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<Report<Init>, Error> {
+    flow::init(ports, ask, sources)
 }
 
 /// Gives the findings of an upgrade alone (exit 3 when one blocks).

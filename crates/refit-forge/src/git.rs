@@ -92,6 +92,11 @@ pub struct Git {
 }
 
 impl Git {
+    /// Gives the folder that the repository is checked out to; `None` for a bare one.
+    pub fn worktree(&self) -> Option<&std::path::Path> {
+        (!self.bare).then(|| std::path::Path::new(&self.location))
+    }
+
     fn reader(&self) -> MutexGuard<'_, Option<Reader>> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,6 +9,7 @@ pub mod contract;
 pub mod flux;
 pub mod generate;
 pub mod git;
+pub mod guide;
 pub mod memory;
 pub mod memory_forge;
 pub mod merging;

@@ -28,6 +28,23 @@ pub struct Runner {
     variables: Vec<(&'static str, String)>,
 }
 
+/// A fresh folder in which commands run one after the other.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    runner: &'a Runner,
+    setup: PathBuf,
+    place: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Session<'_> {
+    /// Runs one command and gives what it printed, paths and commit ids masked, and its exit code.
+    pub(crate) fn run(&self, command: &str) -> io::Result<(String, i32)> {
+        let (output, code) = self.runner.command(command, &self.place, &self.setup)?;
+        Ok((self.runner.shown(&output, &self.place, &self.setup), code))
+    }
+}
+
 /// One command with what it should print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Block {
@@ -105,16 +122,12 @@ impl Runner {
             return Ok(format!("{}: {long}\n", script.display()));
         }
         let (blocks, rest) = read(&text);
-        let folder = tempfile::Builder::new().prefix("refit-script-").tempdir()?;
-        let place = fs::canonicalize(folder.path())?;
-        fs::create_dir(place.join("home"))?;
-        fs::create_dir(place.join("work"))?;
-        let setup = fs::canonicalize(script.parent().unwrap_or(Path::new(".")))?.join("setup");
+        let session = self.start(&script.parent().unwrap_or(Path::new(".")).join("setup"))?;
         let mut got = Vec::new();
         for block in &blocks {
-            let (output, code) = self.command(&block.command, &place, &setup)?;
+            let (output, code) = session.run(&block.command)?;
             got.push(Block {
-                output: self.shown(&output, &place, &setup),
+                output,
                 code,
                 ..block.clone()
             });
@@ -128,6 +141,20 @@ impl Runner {
             return Ok(String::new());
         }
         Ok(difference(script, &blocks, &got))
+    }
+
+    /// Starts a session in a fresh folder; `setup` holds the files that its commands may source.
+    pub(crate) fn start(&self, setup: &Path) -> io::Result<Session<'_>> {
+        let folder = tempfile::Builder::new().prefix("refit-script-").tempdir()?;
+        let place = fs::canonicalize(folder.path())?;
+        fs::create_dir(place.join("home"))?;
+        fs::create_dir(place.join("work"))?;
+        Ok(Session {
+            runner: self,
+            setup: fs::canonicalize(setup).unwrap_or_else(|_| setup.to_owned()),
+            place,
+            _folder: folder,
+        })
     }
 
     /// Runs one command and gives both streams as one text, and the exit code.

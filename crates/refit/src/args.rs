@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{catalog, completion, look, merge, render, request, upgrade};
+use crate::commands::{catalog, completion, init, look, merge, render, request, upgrade};
 
 /// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
 #[derive(Debug, Parser)]
@@ -102,6 +102,7 @@ pub(crate) enum Command {
     Render(render::Options),
     #[command(subcommand)]
     Catalog(catalog::Action),
+    Init(init::Options),
     Completion(completion::Options),
     /// Print the version of this program.
     #[command(after_long_help = "Examples:\n  refit version\n  refit version -o json")]

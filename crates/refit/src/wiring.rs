@@ -3,7 +3,7 @@
 //! In: the global options and the environment. Out: [`Edges`]. Decides nothing about upgrades.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use refit_core::catalog::Catalog;
 use refit_engine::Ports;
@@ -32,6 +32,24 @@ impl Edges {
             releases: releases(global),
             catalog: built_in()?,
         })
+    }
+
+    /// Gives the folder that the repository is checked out to; `None` for a bare one or a URL.
+    pub(crate) fn worktree(&self) -> Option<&Path> {
+        self.git.worktree()
+    }
+
+    /// Lists the sources of releases that the user named, as `refit.yaml` would name them: folders of the repository
+    /// relative to its top.
+    pub(crate) fn named_sources(&self, global: &Global) -> Vec<String> {
+        let named = global.catalog.iter().filter(|folder| !folder.as_os_str().is_empty());
+        named.map(|folder| self.named_source(folder)).collect()
+    }
+
+    fn named_source(&self, folder: &Path) -> String {
+        let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let within = self.worktree().and_then(|top| whole.strip_prefix(top).ok());
+        within.unwrap_or(&whole).display().to_string()
     }
 
     /// Runs a flow of the engine.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use refit_manifest::{Path, Stream, Tree, parse, stream};
 
 use super::{Cluster, GeneratedFile};
+use crate::configuration::{NamedCluster, Spec};
 use crate::detect::Source;
 use crate::finding::{Code, Finding};
+use crate::roots::Root;
 
 /// The most objects that a finding names.
 const NAMED: usize = 3;
@@ -73,6 +75,16 @@ pub(super) fn elsewhere(finding: &Finding) -> Finding {
         finding.subject.as_str(),
         finding.message.as_str(),
     )
+}
+
+/// The clusters that the configuration names and that are not there.
+pub(super) fn unfound(said: &Spec, roots: &[Root]) -> Vec<Finding> {
+    let missing = said.clusters.iter().filter(|named| roots.iter().all(|root| root.name != named.name));
+    let finding = |named: &NamedCluster| {
+        let message = format!("no generated manifest is synchronised by or stands in `{}`", named.path);
+        Finding::new(Code::ConfiguredClusterMissing, named.name.as_str(), message)
+    };
+    missing.map(finding).collect()
 }
 
 /// A file that waits for its content.

@@ -128,6 +128,32 @@ pub struct ClusterStatus {
     pub next: Vec<Next>,
 }
 
+/// What `init` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Init {
+    /// The target branch that was looked at.
+    pub branch: String,
+    /// Where the file was written; `None` when it was only printed, or was there already.
+    pub written: Option<String>,
+    /// The text of `refit.yaml`.
+    pub content: String,
+    /// The clusters found, with the names that they have.
+    pub clusters: Vec<NamedFolder>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+/// A cluster with its folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedFolder {
+    /// The cluster's name.
+    pub cluster: String,
+    /// The folder that is synchronised; `.` for the root of the repository.
+    pub directory: String,
+}
+
 /// What `inventory` answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -4,6 +4,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod completion;
+pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod merge;
 pub(crate) mod render;
@@ -36,6 +37,7 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
         Command::Merge(options) => merge::run(&options, global),
         Command::Render(options) => render::run(&options, global),
         Command::Catalog(action) => catalog::run(&action, global),
+        Command::Init(options) => init::run(&options, global),
         Command::Completion(options) => completion::run(&options),
         Command::Version => version(),
     }

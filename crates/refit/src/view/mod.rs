@@ -3,6 +3,7 @@
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
 pub(crate) mod decisions;
+pub(crate) mod init;
 pub(crate) mod lines;
 pub(crate) mod plan;
 pub(crate) mod requests;
@@ -33,6 +34,14 @@ pub(crate) struct Version {
 pub(crate) struct Completion {
     /// The completion script.
     pub(crate) script: String,
+}
+
+/// What `init --schema` answers.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Schema {
+    /// The JSON schema of `refit.yaml`.
+    pub(crate) schema: serde_json::Value,
 }
 
 /// What `render` answers.
@@ -67,6 +76,9 @@ impl Body for Catalog {
 }
 impl Body for Merge {
     const KIND: &'static str = "Merge";
+}
+impl Body for Schema {
+    const KIND: &'static str = "Schema";
 }
 impl Body for Version {
     const KIND: &'static str = "Version";

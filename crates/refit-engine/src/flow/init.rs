@@ -1,0 +1,58 @@
+//! What `refit.yaml` would say of a repository as it is.
+
+use refit_core::configuration::{self, Catalog, Configuration, NamedCluster, Spec};
+use refit_core::report::{Exit, Init, NamedFolder, Next, Report, State};
+use refit_manifest::Path;
+
+use super::{ground, prepare};
+use crate::{Ask, Error, Ports};
+
+/// Makes the configuration of what is found: each cluster with the name it has now, and the sources that are used.
+pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<Report<Init>, Error> {
+    let ground = ground::survey(ports, ask.base.as_deref())?;
+    let mut body = Init {
+        branch: ground.base.branch.clone(),
+        written: None,
+        content: String::new(),
+        clusters: Vec::new(),
+        findings: ground.inventory.findings.clone(),
+    };
+    let clusters = ground.clusters(ask)?;
+    if clusters.is_empty() {
+        let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
+        return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Blocked));
+    }
+    let folder = |directory: &String| if directory.is_empty() { ".".to_owned() } else { directory.clone() };
+    for cluster in clusters {
+        body.clusters.push(NamedFolder {
+            cluster: cluster.root.name.clone(),
+            directory: folder(&cluster.root.directory),
+        });
+    }
+    let named = |named: &NamedFolder| NamedCluster {
+        name: named.cluster.clone(),
+        path: named.directory.clone(),
+    };
+    body.content = Configuration::new(Spec {
+        clusters: body.clusters.iter().map(named).collect(),
+        catalog: Catalog {
+            sources: sources.to_vec(),
+        },
+    })
+    .write();
+    let present = ground.snapshot.tree.bytes(&Path::from(configuration::FILE));
+    if present.is_some_and(|bytes| **bytes == *body.content.as_bytes()) {
+        let message = format!("`{}` on `{}` says this already", configuration::FILE, body.branch);
+        return Ok(Report::new(State::NothingToDo, message, Vec::new(), body));
+    }
+    let found = match body.clusters.len() {
+        1 => "1 cluster was found".to_owned(),
+        several => format!("{several} clusters were found"),
+    };
+    let next = vec![Next::say(format!(
+        "commit `{}` to `{}`; until then it says nothing",
+        configuration::FILE,
+        body.branch
+    ))];
+    Ok(Report::new(State::Done, found, next, body))
+}
