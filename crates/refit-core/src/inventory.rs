@@ -36,6 +36,8 @@ pub struct Inventory {
     pub clusters: Vec<Cluster>,
     /// Findings that belong to no cluster.
     pub findings: Vec<Finding>,
+    /// What the repository says about itself.
+    pub said: Spec,
 }
 
 /// A cluster.
@@ -113,7 +115,11 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
             .any(|cluster| problems::names(cluster, &finding.subject))
     };
     findings.retain(elsewhere);
-    Inventory { clusters, findings }
+    Inventory {
+        clusters,
+        findings,
+        said,
+    }
 }
 
 /// Reads what the repository says about itself.

@@ -64,7 +64,10 @@ fn steps(text: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
     for (index, line) in text.lines().enumerate() {
-        if let Some(hidden) = line.strip_prefix("<!-- run: ").and_then(|rest| rest.strip_suffix(" -->")) {
+        if let Some(hidden) = line
+            .strip_prefix("<!-- run: ")
+            .and_then(|rest| rest.strip_suffix(" -->"))
+        {
             steps.push(Step {
                 line: index + 1,
                 command: hidden.to_owned(),
@@ -121,7 +124,12 @@ mod tests {
 
     #[test]
     fn each_lie_of_a_guide_is_told() {
-        for (command, output) in [("echo a", "b"), ("seq 3", "1\n...\n2"), ("exit 2", ""), ("echo a", "a\n(exit code 1)")] {
+        for (command, output) in [
+            ("echo a", "b"),
+            ("seq 3", "1\n...\n2"),
+            ("exit 2", ""),
+            ("echo a", "a\n(exit code 1)"),
+        ] {
             let text = format!("```console\n$ {command}\n{output}\n```\n");
             assert_ne!(check(&text), "", "{command}");
         }

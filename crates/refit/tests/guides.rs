@@ -10,8 +10,7 @@ use refit_testkit::script::Runner;
 fn every_guide_shows_what_the_program_prints() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let top = here.join("../..").canonicalize().unwrap();
-    let runner =
-        Runner::new(env!("CARGO_BIN_EXE_refit")).with("EXAMPLES", top.join("examples").display().to_string());
+    let runner = Runner::new(env!("CARGO_BIN_EXE_refit")).with("EXAMPLES", top.join("examples").display().to_string());
     let mut differences = String::new();
     let mut guides: Vec<_> = std::fs::read_dir(top.join("docs/guides"))
         .unwrap()

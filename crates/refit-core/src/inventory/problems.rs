@@ -79,7 +79,10 @@ pub(super) fn elsewhere(finding: &Finding) -> Finding {
 
 /// The clusters that the configuration names and that are not there.
 pub(super) fn unfound(said: &Spec, roots: &[Root]) -> Vec<Finding> {
-    let missing = said.clusters.iter().filter(|named| roots.iter().all(|root| root.name != named.name));
+    let missing = said
+        .clusters
+        .iter()
+        .filter(|named| roots.iter().all(|root| root.name != named.name));
     let finding = |named: &NamedCluster| {
         let message = format!("no generated manifest is synchronised by or stands in `{}`", named.path);
         Finding::new(Code::ConfiguredClusterMissing, named.name.as_str(), message)

@@ -22,7 +22,13 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
         let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Blocked));
     }
-    let folder = |directory: &String| if directory.is_empty() { ".".to_owned() } else { directory.clone() };
+    let folder = |directory: &String| {
+        if directory.is_empty() {
+            ".".to_owned()
+        } else {
+            directory.clone()
+        }
+    };
     for cluster in clusters {
         body.clusters.push(NamedFolder {
             cluster: cluster.root.name.clone(),

@@ -96,8 +96,10 @@ fn put(file: &Path, report: &mut Report<report::Init>, options: &Options) -> Res
             return Ok(());
         }
         if !options.force {
-            return Err(Failure::usage(format!("`{}` is there and says something else", file.display()))
-                .hint("compare it with `refit init --out -`, or replace it with `--force`"));
+            return Err(
+                Failure::usage(format!("`{}` is there and says something else", file.display()))
+                    .hint("compare it with `refit init --out -`, or replace it with `--force`"),
+            );
         }
     }
     disk::write_file(file, &Entry::file(content))?;

@@ -142,6 +142,7 @@ fn kind(rust: &str, known: &BTreeMap<&str, &Shape>) -> String {
         "String" | "&'static str" => "text".into(),
         "usize" | "u64" | "u8" => "number".into(),
         "bool" => "true or false".into(),
+        "serde_json::Value" => "object".into(),
         "Code" => "[code](findings.md)".into(),
         name if known.contains_key(name) => format!("[{name}](#{})", name.to_lowercase()),
         other => panic!("the page has no words for the type `{other}`"),
@@ -198,8 +199,8 @@ stdout, whatever happens; messages for people go to stderr.
 | `next` | list of [Next](#next) | what the user can do next, the best first |
 
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
-of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog`, `Completion`,
-`Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
+of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog`, `Init`, `Schema`
+(of `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
 
 Ids and digests are texts of hexadecimal digits. Lists have a fixed order: the same repository gives the same object.
 ";
