@@ -17,6 +17,7 @@ use crate::release::{Platform, Series, Version};
 #[derive(Clone, Debug)]
 pub struct Catalog {
     platform: Platform,
+    date: jiff::civil::Date,
     namespace: String,
     registry: String,
     components: Vec<Component>,
@@ -166,6 +167,11 @@ impl Catalog {
     /// Gives the platform.
     pub fn platform(&self) -> &Platform {
         &self.platform
+    }
+
+    /// Gives the day on which the data was last compared with release manifests.
+    pub fn date(&self) -> jiff::civil::Date {
+        self.date
     }
 
     /// Gives the namespace that a plane is in by default.

@@ -104,7 +104,7 @@ pub(crate) enum Command {
     Catalog(catalog::Action),
     Init(init::Options),
     Completion(completion::Options),
-    /// Print the version of this program.
+    /// Print the version of this program, and how new its data about releases is.
     #[command(after_long_help = "Examples:\n  refit version\n  refit version -o json")]
     Version,
 }

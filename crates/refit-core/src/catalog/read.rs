@@ -101,6 +101,7 @@ struct Kubernetes {
 struct ReleasesFile {
     #[serde(rename = "origin")]
     _origin: String,
+    date: jiff::civil::Date,
     components: Vec<String>,
     releases: Vec<ReleaseLine>,
 }
@@ -140,11 +141,13 @@ impl Catalog {
             &names,
             apis.resources.iter().map(|resource| resource.component.as_str()),
         )?;
+        let date = listed.date;
         let releases = releases(listed)?;
         apis.resources.iter().try_for_each(check_history)?;
         ascending(PLATFORM, about.kubernetes.floors.iter().map(|floor| &floor.from))?;
         Ok(Self {
             platform,
+            date,
             namespace: about.namespace,
             registry: about.registry,
             components: about.components,

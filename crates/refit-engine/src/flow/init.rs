@@ -42,7 +42,10 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
     body.content = Configuration::new(Spec {
         clusters: body.clusters.iter().map(named).collect(),
         catalog: Catalog {
-            sources: sources.to_vec(),
+            sources: match sources {
+                [] => ground.inventory.said.catalog.sources.clone(),
+                named => named.to_vec(),
+            },
         },
     })
     .write();

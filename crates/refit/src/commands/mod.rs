@@ -19,7 +19,7 @@ use refit_core::report::{Report, State};
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 use crate::output::Answer;
-use crate::view::Version;
+use crate::view::{CatalogDate, Version};
 
 /// Runs the command of a command line.
 pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
@@ -45,10 +45,20 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
 
 fn version() -> Result<Answer, Failure> {
     let version = env!("CARGO_PKG_VERSION");
+    let catalog = crate::wiring::built_in()?;
     let body = Version {
         version: version.into(),
+        catalogs: vec![CatalogDate {
+            platform: catalog.platform().to_string(),
+            newest: catalog.newest().map(ToString::to_string).unwrap_or_default(),
+            date: catalog.date().to_string(),
+        }],
     };
-    let text = format!("refit {version}\n");
+    let mut text = format!("refit {version}\n");
+    for known in &body.catalogs {
+        let CatalogDate { platform, newest, date } = known;
+        text.push_str(&format!("data about {platform} up to {newest}, of {date}\n"));
+    }
     Answer::new(
         &Report::new(State::Done, format!("this is refit {version}"), Vec::new(), body),
         text,

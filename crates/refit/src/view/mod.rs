@@ -26,6 +26,20 @@ pub(crate) struct Merge {
 pub(crate) struct Version {
     /// The version of this program.
     pub(crate) version: String,
+    /// What is built in about the releases of each platform.
+    pub(crate) catalogs: Vec<CatalogDate>,
+}
+
+/// How new the data about a platform's releases is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CatalogDate {
+    /// The platform.
+    pub(crate) platform: String,
+    /// The newest stable release that the data knows.
+    pub(crate) newest: String,
+    /// The day on which the data was last compared with release manifests.
+    pub(crate) date: String,
 }
 
 /// What `completion` answers.
