@@ -49,7 +49,16 @@ const RULES: &[Rule] = &[
     Rule {
         name: "refit-core",
         workspace: &["refit-kustomize", "refit-manifest"],
-        outside: Outside::Only(&["jiff", "semver", "serde", "serde_json", "sha2", "similar", "thiserror"]),
+        outside: Outside::Only(&[
+            "jiff",
+            "schemars",
+            "semver",
+            "serde",
+            "serde_json",
+            "sha2",
+            "similar",
+            "thiserror",
+        ]),
     },
     Rule {
         name: "refit-engine",
