@@ -143,6 +143,21 @@ codes! {
     OtherUpdater: Warning,
         "Another tool updates the same files.",
         "exclude the generated manifest there, or stop using one of the two";
+    PatchHidesItems: Warning,
+        "A patch writes a list whole, or adds a flag, and so hides what the new release has there.",
+        "compare the list of the patch with the one of the new release, and add what is missing";
+    PatchBecomesLive: Warning,
+        "A patch that matched nothing before the upgrade matches something after it.",
+        "check that the patch is meant for these objects, or narrow its target";
+    PatchBroken: Warning,
+        "A patch stays as it is although the cluster's build fails with it after the upgrade.",
+        "change the patch on the request's branch before merging; `refit resume --keep-commits` keeps the commit";
+    OverlayBroken: Warning,
+        "A cluster's build fails before the upgrade already, so its patches cannot be compared.",
+        "repair the build on the target branch (`kustomize build` shows the same error), then plan again";
+    OverlayNotEvaluated: Warning,
+        "A cluster's build uses what is not evaluated here, so its patches are not verified.",
+        "compare `kustomize build` of the target branch with the one of the request's branch before merging";
     UnreadableElsewhere: Warning,
         "A file outside the plane cannot be read; it was left out.",
         "repair the file when it belongs to a cluster";
@@ -155,6 +170,9 @@ codes! {
     TargetChosen: Note,
         "No version was named, and the newest release cannot be reached in one step.",
         "run `refit upgrade` again after this step";
+    PatchRedundant: Note,
+        "A patch changes nothing any more, since the new release has the same value.",
+        "remove the patch when you like";
 }
 
 impl Code {

@@ -18,6 +18,7 @@ pub mod edits;
 pub mod configuration;
 pub mod roots;
 pub mod overlays;
+pub mod patches;
 pub mod record;
 pub mod snapshot;
 pub mod updaters;

@@ -118,6 +118,10 @@ pub enum Rule {
     Answered,
     /// The file cannot be merged: it does not parse, or the guard found a difference.
     Unmergeable,
+    /// The new version breaks a patch of a kustomization, or changes what it reaches.
+    Patch,
+    /// The same of a patch that cannot be edited: it can only stay as it is.
+    PatchFixed,
 }
 
 impl Rule {
@@ -145,6 +149,8 @@ impl Rule {
             Self::BothChanged => "both-changed",
             Self::Answered => "answered",
             Self::Unmergeable => "unmergeable",
+            Self::Patch => "patch",
+            Self::PatchFixed => "patch-fixed",
         }
     }
 }
@@ -152,6 +158,20 @@ impl Rule {
 /// A short stable name of a decision: the same object (where there is none: file), field and values give the same id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecisionId(pub String);
+
+impl DecisionId {
+    /// Makes the id of what a decision is about; the same parts give the same id.
+    pub fn of(parts: &[Option<&str>]) -> Self {
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        for part in parts {
+            let bytes = part.map_or(&[0xff][..], str::as_bytes);
+            for byte in bytes.iter().chain(&[0]) {
+                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        Self(format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff)))
+    }
+}
 
 impl fmt::Display for DecisionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -269,21 +269,13 @@ fn id_of(decision: &Decision) -> DecisionId {
         || decision.path.to_string(),
         |object| format!("{}/{}/{}/{}", object.group, object.kind, object.namespace, object.name),
     );
-    let parts = [
+    DecisionId::of(&[
         Some(&object),
         Some(&decision.field),
-        decision.base.as_ref(),
-        decision.ours.as_ref(),
-        decision.theirs.as_ref(),
-    ];
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        let bytes = part.map_or(&[0xff][..], |text| text.as_bytes());
-        for byte in bytes.iter().chain(&[0]) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    DecisionId(format!("{:08x}", (hash >> 32) ^ (hash & 0xffff_ffff)))
+        decision.base.as_deref(),
+        decision.ours.as_deref(),
+        decision.theirs.as_deref(),
+    ])
 }
 
 /// Gives the text of a value for people and records.
