@@ -114,8 +114,8 @@ codes! {
         "The same object stands twice among the files of one cluster.",
         "remove one of the two; until then each is matched by its file";
     SharedFile: Blocking,
-        "A generated file is used by several clusters, so it can only be upgraded for all of them together.",
-        "give each cluster its own generated file";
+        "A generated file is used by several clusters, of which only some were named; it can only be upgraded for all of them.",
+        "name all of them with `--cluster`, or give each cluster its own generated file";
     FilteredFile: Blocking,
         "Git attributes (LFS, filters) stand between the stored and the checked-out bytes of a file that would change.",
         "remove the attribute for this file, or upgrade it by hand";

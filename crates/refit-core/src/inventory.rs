@@ -3,6 +3,7 @@
 //! In: a snapshot and the catalog. Out: an [`Inventory`], with findings about what could not be read or stands in the
 //! way. Knows no target.
 
+mod group;
 mod problems;
 mod roles;
 
@@ -24,6 +25,7 @@ use crate::roots::{self, Root};
 use crate::snapshot::Snapshot;
 use crate::updaters;
 
+pub use group::Group;
 pub use roles::files;
 
 /// The names under which generators write their manifest; used only for files without objects.
@@ -68,6 +70,13 @@ pub struct GeneratedFile {
     pub options: Options,
     /// The images of its controllers.
     pub images: Vec<String>,
+}
+
+impl Inventory {
+    /// Groups the clusters that share generated files, in the order of their first clusters.
+    pub fn groups(&self) -> Vec<Group<'_>> {
+        group::groups(&self.clusters)
+    }
 }
 
 impl Cluster {
@@ -212,7 +221,6 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
     let (record, problem) = record(&root.name, snapshot);
     findings.extend(problem);
     let overlays = overlays::read(&snapshot.tree, &chain);
-    findings.extend(shared(&root));
     for file in &files {
         findings.extend(about(file, &overlays, snapshot));
     }
@@ -296,15 +304,6 @@ fn record(name: &str, snapshot: &Snapshot) -> (Option<Record>, Option<Finding>) 
             (None, Some(finding))
         }
     }
-}
-
-fn shared(root: &Root) -> Option<Finding> {
-    let others = &root.shared_with;
-    (!others.is_empty()).then(|| {
-        let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();
-        let message = format!("cluster `{}` shares it with `{}`", root.name, others.join("`, `"));
-        Finding::new(Code::SharedFile, files.join(", "), message)
-    })
 }
 
 fn about(file: &GeneratedFile, overlays: &Overlays, snapshot: &Snapshot) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! The plan of one hop on one cluster: merged files, decisions, and the request that brings them.
+//! The plan of one hop on one cluster, or on clusters that share their files: merged files, decisions, and the request that brings them.
 //!
 //! In: [`Given`]: the cluster, what the generator wrote before and after, answers. Out: a [`Plan`], complete enough that
 //! nothing is left to choose while it is carried out. Knows neither Git nor forge.
@@ -17,7 +17,7 @@ use crate::digest;
 use crate::edits;
 use crate::finding::{Acceptance, Code, Finding};
 use crate::generated::Generated;
-use crate::inventory::Cluster;
+use crate::inventory::{Cluster, Group};
 use crate::options::Options;
 use crate::record::{Record, RecordedDecision, RecordedFile, envelope};
 use crate::release::{Platform, Version};
@@ -45,8 +45,8 @@ pub struct Sides {
 pub struct Given<'a> {
     /// The repository.
     pub snapshot: &'a Snapshot,
-    /// The cluster.
-    pub cluster: &'a Cluster,
+    /// The clusters: one, or several that share generated files.
+    pub group: &'a Group<'a>,
     /// What is known about releases.
     pub catalog: &'a Catalog,
     /// The installed release.
@@ -83,8 +83,10 @@ pub struct Plan {
     pub upgrade: String,
     /// The platform.
     pub platform: Platform,
-    /// The cluster.
+    /// The cluster; of several that share generated files the first.
     pub cluster: String,
+    /// The others that share its generated files and are upgraded with it.
+    pub with: Vec<String>,
     /// The installed release.
     pub from: Version,
     /// The target.
@@ -126,34 +128,35 @@ impl Plan {
         self.decisions.iter().filter(|decision| decision.open)
     }
 
+    /// Lists all clusters.
+    pub fn clusters(&self) -> Vec<String> {
+        std::iter::once(&self.cluster).chain(&self.with).cloned().collect()
+    }
+
     /// Tells whether a finding blocks it.
     pub fn is_blocked(&self) -> bool {
         self.findings.iter().any(Finding::blocks)
     }
 }
 
-/// Gives the id of an upgrade: the same plane, cluster and target give the same id.
-pub fn upgrade_id(branch: &str, directory: &str, cluster: &str, target: &str) -> String {
-    digest::short(&[branch, directory, cluster, target])
+/// Gives the id of an upgrade: the same plane, clusters and target give the same id.
+pub fn upgrade_id(branch: &str, group: &Group<'_>, target: &str) -> String {
+    digest::short(&[branch, &group.directories(), &group.names().join(","), target])
 }
 
 /// Makes the plan.
 pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     let ours = ours(given);
     let merged = merged(given, &ours);
-    let upgrade = upgrade_id(
-        &given.snapshot.branch,
-        &given.cluster.root.directory,
-        &given.cluster.root.name,
-        &target(given),
-    );
-    let record = record(given, &upgrade, &merged.decisions);
+    let upgrade = upgrade_id(&given.snapshot.branch, given.group, &target(given));
     let mut writes = changes::writes(&ours, &merged.tree);
-    writes.push(Write {
-        path: Record::path(&given.cluster.root.name),
-        bytes: record.write()?.into(),
-        executable: false,
-    });
+    for cluster in given.group.clusters() {
+        writes.push(Write {
+            path: Record::path(&cluster.root.name),
+            bytes: record(given, cluster, &upgrade, &merged.decisions).write()?.into(),
+            executable: false,
+        });
+    }
     let mut findings = given.findings.to_vec();
     findings.extend(merged.decisions.iter().filter_map(blocked));
     let filtered = filtered(given.snapshot, &writes);
@@ -172,7 +175,8 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     });
     Ok(Plan {
         platform: given.catalog.platform().clone(),
-        cluster: given.cluster.root.name.clone(),
+        cluster: given.group.first().root.name.clone(),
+        with: given.group.beside(&given.group.first().root.name),
         from: given.from.clone(),
         to: given.to.clone(),
         branch: texts::branch(given, &upgrade),
@@ -261,15 +265,10 @@ fn ours(given: &Given<'_>) -> Tree {
     if wanted.is_empty() {
         return ours;
     }
-    let candidates = given
-        .cluster
-        .root
-        .build
-        .resources
-        .iter()
-        .filter(|path| ours.get(path).is_none());
+    let candidates = given.group.resources();
     let moved: Vec<Path> = candidates
-        .filter(|path| holds_one(tree, path, &wanted))
+        .into_iter()
+        .filter(|path| ours.get(path).is_none() && holds_one(tree, path, &wanted))
         .cloned()
         .collect();
     for path in moved {
@@ -285,7 +284,7 @@ fn absent(given: &Given<'_>, sides: &Sides) -> Vec<Identity> {
     let Ok(base) = Stream::split(Arc::clone(&sides.base)) else {
         return Vec::new();
     };
-    let file = given.cluster.files.iter().find(|file| file.path == sides.path);
+    let file = given.group.file(&sides.path);
     let has: BTreeSet<_> = file
         .iter()
         .flat_map(|file| file.stream.objects())
@@ -347,7 +346,7 @@ fn learn_tags(manifest: &Generated<'_>, catalog: &Catalog, known: &mut BTreeMap<
     }
 }
 
-fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
+fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Decision]) -> Record {
     let (api_version, kind) = envelope("Record");
     let file = |sides: &Sides| RecordedFile {
         path: sides.path.to_string(),
@@ -359,11 +358,17 @@ fn record(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Record {
         kind,
         upgrade: upgrade.to_owned(),
         platform: given.catalog.platform().clone(),
-        cluster: given.cluster.root.name.clone(),
+        cluster: cluster.root.name.clone(),
+        with: given.group.beside(&cluster.root.name),
         from: given.from.clone(),
         to: given.to.clone(),
         options: given.options.clone(),
-        files: given.sides.iter().map(file).collect(),
+        files: given
+            .sides
+            .iter()
+            .filter(|sides| cluster.root.generated.contains(&sides.path))
+            .map(file)
+            .collect(),
         decisions: decisions
             .iter()
             .filter(|decision| is_told(decision))
@@ -397,7 +402,7 @@ fn filtered(snapshot: &Snapshot, writes: &[Write]) -> Vec<Finding> {
 fn kept(given: &Given<'_>, decisions: &[DecisionLine]) -> Vec<ChangeLine> {
     let mut kept = Vec::new();
     for sides in given.sides {
-        let file = given.cluster.files.iter().find(|file| file.path == sides.path);
+        let file = given.group.file(&sides.path);
         if let (Some(file), Ok(base)) = (file, Stream::split(Arc::clone(&sides.base)))
             && *file.stream.bytes() != sides.base
         {

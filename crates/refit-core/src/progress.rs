@@ -231,6 +231,7 @@ mod tests {
             upgrade: "u".into(),
             platform: Platform::flux(),
             cluster: "c".into(),
+            with: vec![],
             from: Version::new(1, 0, 0),
             to: Version::new(1, 1, 0),
             branch: "refit/u/1-c".into(),

@@ -25,6 +25,9 @@ pub struct Record {
     pub platform: Platform,
     /// The cluster.
     pub cluster: String,
+    /// The other clusters that share its generated files and were upgraded with it, each with a record of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
     /// The release before.
     pub from: Version,
     /// The release after.
@@ -124,9 +127,12 @@ impl RecordedDecision {
 }
 
 impl Record {
+    /// The directory of all records.
+    pub const DIRECTORY: &'static str = ".refit";
+
     /// Gives the path of a cluster's record.
     pub fn path(cluster: &str) -> Path {
-        Path::new(format!(".refit/{cluster}.json"))
+        Path::new(format!("{}/{cluster}.json", Self::DIRECTORY))
     }
 
     /// Reads a record; one of another format is refused, since a part of it could be lost.
@@ -139,6 +145,11 @@ impl Record {
     /// Writes the record.
     pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
         write(self)
+    }
+
+    /// Tells whether it is about one of some clusters.
+    pub fn is_about(&self, clusters: &[String]) -> bool {
+        clusters.contains(&self.cluster) || self.with.iter().any(|name| clusters.contains(name))
     }
 
     /// Counts the decisions that nobody took.
@@ -172,6 +183,9 @@ pub struct Note {
     pub platform: Platform,
     /// The cluster.
     pub cluster: String,
+    /// The other clusters that share its generated files and are upgraded with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
     /// The target branch.
     pub branch: String,
     /// The target release.
@@ -281,6 +295,7 @@ mod tests {
             upgrade: "0123456789".into(),
             platform: Platform::flux(),
             cluster: "production".into(),
+            with: vec![],
             from: Version::new(2, 6, 4),
             to: Version::new(2, 7, 5),
             options: Options::defaults(&catalog),
@@ -345,6 +360,7 @@ mod tests {
             upgrade: "u".into(),
             platform: Platform::flux(),
             cluster: "c".into(),
+            with: vec![],
             branch: "main".into(),
             to: Version::new(2, 7, 5),
             confirmed: true,

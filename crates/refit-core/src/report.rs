@@ -3,10 +3,12 @@
 //! In: inventory, findings, plan, decisions. Out: serializable results, each with `state`, `next` and an exit code.
 
 mod bodies;
+mod groups;
 
 use serde::{Deserialize, Serialize};
 
 pub use bodies::*;
+pub use groups::{Groups, OfGroup, Reports};
 
 /// The version of all serialized results and records.
 pub const API_VERSION: &str = "refit.dev/v1alpha1";
@@ -71,6 +73,19 @@ impl State {
             Self::Stopped => Exit::Stopped,
             Self::DecisionNeeded => Exit::Decision,
             Self::Waiting => Exit::Waiting,
+        }
+    }
+
+    /// Gives how much it asks of a person; of several states the heaviest leads.
+    pub fn weight(self) -> u8 {
+        match self {
+            Self::NothingToDo => 0,
+            Self::Done => 1,
+            Self::Ready | Self::UpgradeAvailable => 2,
+            Self::Waiting => 3,
+            Self::DecisionNeeded => 4,
+            Self::Choose | Self::Stopped => 5,
+            Self::Blocked => 6,
         }
     }
 

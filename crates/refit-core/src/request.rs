@@ -19,8 +19,10 @@ const VALUE_LIMIT: usize = 160;
 pub struct Facts<'a> {
     /// The platform as people write it.
     pub platform: &'a str,
-    /// The cluster.
-    pub cluster: &'a str,
+    /// The clusters.
+    pub clusters: &'a [String],
+    /// What the clusters are called together.
+    pub label: &'a str,
     /// The release before.
     pub from: &'a str,
     /// The release after.
@@ -87,17 +89,17 @@ pub struct Block {
 pub fn title(facts: &Facts<'_>) -> String {
     format!(
         "Upgrade {} on {} from {} to {}",
-        facts.platform, facts.cluster, facts.from, facts.to
+        facts.platform, facts.label, facts.from, facts.to
     )
 }
 
 /// Writes the body without the machine block.
 pub fn body(facts: &Facts<'_>) -> String {
     let mut text = format!(
-        "Upgrades {} on cluster {} from {} to {}. The change keeps what you edited; everything else is what the generator \
+        "Upgrades {} on {} from {} to {}. The change keeps what you edited; everything else is what the generator \
          writes for {}.\n",
         facts.platform,
-        code(facts.cluster),
+        on(facts.clusters),
         code(facts.from),
         code(facts.to),
         facts.to
@@ -130,6 +132,14 @@ pub fn block(body: &str) -> Option<Block> {
     let (_, rest) = body.rsplit_once("<!-- refit ")?;
     let (json, _) = rest.split_once(" -->")?;
     serde_json::from_str(json).ok()
+}
+
+fn on(clusters: &[String]) -> String {
+    let names: Vec<String> = clusters.iter().map(|name| code(name)).collect();
+    match names.as_slice() {
+        [only] => format!("cluster {only}"),
+        several => format!("clusters {}, which share their generated files,", several.join(", ")),
+    }
 }
 
 fn open(text: &mut String, decisions: &[DecisionLine]) {
@@ -315,10 +325,11 @@ mod tests {
         }
     }
 
-    fn facts<'a>() -> Facts<'a> {
+    fn facts<'a>(clusters: &'a [String]) -> Facts<'a> {
         Facts {
             platform: "flux",
-            cluster: "production",
+            clusters,
+            label: "production",
             from: "v2.6.4",
             to: "v2.7.5",
             components: &[],
@@ -381,7 +392,7 @@ mod tests {
                 added: 5,
                 removed: 4,
             }],
-            ..facts()
+            ..facts(&["production".into()])
         });
         let expected = "\
 Upgrades flux on cluster `production` from `v2.6.4` to `v2.7.5`. The change keeps what you edited; everything else is what \
@@ -443,7 +454,7 @@ all of them to the target, save what you keep
         let decisions: Vec<DecisionLine> = (0..2000).map(|n| decision(&format!("d{n}"), n % 2 == 0)).collect();
         let text = body(&Facts {
             decisions: &decisions,
-            ..facts()
+            ..facts(&["production".into()])
         });
         assert!(text.contains("## Decisions needed: 1000"));
         assert!(text.contains("- ... and 975 more: run `refit resolve`"));

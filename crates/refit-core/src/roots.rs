@@ -23,8 +23,6 @@ pub struct Root {
     pub build: BuildSet,
     /// The generated files among it.
     pub generated: Vec<Path>,
-    /// The names of other clusters that use one of these files.
-    pub shared_with: Vec<String>,
 }
 
 /// A Flux Kustomization: where it is written and which directory it synchronises.
@@ -49,21 +47,13 @@ pub fn find(tree: &Tree, generated: &[Path], said: &Spec) -> Vec<Root> {
         }
     }
     let names = names(&roots, said);
-    let root = |(directory, paths): (&String, &Vec<Path>)| {
-        let uses = |other: &String| *other != *directory && roots[other].iter().any(|path| paths.contains(path));
-        let others = roots.keys().filter(|other| uses(other));
-        Root {
-            name: names[directory].clone(),
-            directory: directory.clone(),
-            build: builds
-                .get(directory)
-                .cloned()
-                .unwrap_or_else(|| reach::of(tree, directory)),
-            generated: paths.clone(),
-            shared_with: others.map(|other| names[other].clone()).collect(),
-        }
+    let root = |(directory, generated): (String, Vec<Path>)| Root {
+        name: names[&directory].clone(),
+        build: builds.remove(&directory).unwrap_or_else(|| reach::of(tree, &directory)),
+        directory,
+        generated,
     };
-    roots.iter().map(root).collect()
+    roots.into_iter().map(root).collect()
 }
 
 /// Gives the directories that synchronise a generated file: of nested ones the innermost, else the file's own.
@@ -208,16 +198,10 @@ mod tests {
             .iter()
             .map(|root| {
                 let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();
-                format!(
-                    "{} at `{}`: {} {}",
-                    root.name,
-                    root.directory,
-                    files.join(","),
-                    root.shared_with.join(",")
-                )
+                format!("{} at `{}`: {}", root.name, root.directory, files.join(","))
             })
             .collect();
-        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         assert_eq!(lines, expected);
     }
 
@@ -269,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_two_clusters_build_from_is_shared() {
+    fn a_file_that_two_clusters_build_from_belongs_to_both() {
         check(
             &[
                 ("base/kustomization.yaml", "resources: [g.yaml]\n"),
@@ -279,7 +263,7 @@ mod tests {
                 ("clusters/b/kustomization.yaml", "resources: [../../base, sync.yaml]\n"),
                 ("clusters/b/sync.yaml", &sync("clusters/b")),
             ],
-            &["a at `clusters/a`: base/g.yaml b", "b at `clusters/b`: base/g.yaml a"],
+            &["a at `clusters/a`: base/g.yaml", "b at `clusters/b`: base/g.yaml"],
         );
     }
 

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use refit_manifest::{Path, Tree};
 
+use crate::record::Record;
+
 /// The largest file that is read; a plane of Flux with all components has 1 MB.
 pub const SIZE_LIMIT: u64 = 16 << 20;
 
@@ -60,7 +62,7 @@ pub fn is_renovate(path: &Path) -> bool {
 
 /// Tells whether a file is the record of a cluster's last upgrade.
 pub fn is_record(path: &Path) -> bool {
-    path.directory() == ".refit" && path.is_json()
+    path.directory() == Record::DIRECTORY && path.is_json()
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub struct Ask {
     pub base: Option<String>,
     /// The clusters by name or directory (`--cluster`); empty: the only one.
     pub clusters: Vec<String>,
+    /// Whether all clusters are meant (`--all-clusters`).
+    pub all_clusters: bool,
     /// The platform and version.
     pub target: Target,
     /// Findings that the user has seen and agrees to (`--accept`).

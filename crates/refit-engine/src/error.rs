@@ -53,9 +53,25 @@ pub enum Error {
         /// The branch.
         branch: String,
     },
+    /// One of several groups of clusters failed.
+    #[error("the upgrade of `{clusters}` came to no answer")]
+    Group {
+        /// The clusters of the group.
+        clusters: String,
+        /// The cause.
+        source: Box<Self>,
+    },
 }
 
 impl Error {
+    /// Says which of several groups of clusters failed.
+    pub(crate) fn of_group(self, clusters: &str) -> Self {
+        Self::Group {
+            clusters: clusters.to_owned(),
+            source: Box::new(self),
+        }
+    }
+
     /// Gives the exit code.
     pub fn exit(&self) -> Exit {
         match self {
@@ -67,6 +83,7 @@ impl Error {
                     Exit::Error
                 }
             },
+            Self::Group { source, .. } => source.exit(),
             Self::SavedPlan(_) | Self::Note { .. } | Self::Unwritable { .. } => Exit::Error,
         }
     }
@@ -83,6 +100,7 @@ impl Error {
                 "look at it with `git show {reference}`; remove the reference to give up the answers that it holds"
             )),
             Self::Unwritable { .. } => Some("report it as a defect of `refit`, with the command".into()),
+            Self::Group { source, .. } => source.remedy(),
             Self::Busy { .. } => Some("wait until the branch is quiet, then run the command again".into()),
         }
     }

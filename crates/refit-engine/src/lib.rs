@@ -4,7 +4,8 @@
 //! nor terminals.
 //!
 //! Every flow takes [`Ports`] and an [`Ask`] and gives a [`Report`] of `refit_core::report`, or an [`Error`] when no
-//! answer could be given. Both know their exit code: `report.exit`, `error.exit()`; an error also has `remedy()`.
+//! answer could be given. A flow that works on groups of clusters (clusters that share generated files; mostly one) gives
+//! [`Reports`]: that of the only group as it is, those of several as a list. All know their exit code: `report.exit`, `error.exit()`; an error also has `remedy()`.
 //! Nothing here asks or prints; `upgrade` is two halves, [`plan`] and [`carry_out`], with the confirmation between.
 
 pub mod ports;
@@ -17,7 +18,9 @@ pub use error::Error;
 pub use flow::Prepared;
 
 use refit_core::catalog::Catalog;
-use refit_core::report::{Check, Decisions, Diff, Init, Inventory, Report, Request, Requests, Status, Upgrade};
+use refit_core::report::{
+    Check, Decisions, Diff, Init, Inventory, Report, Reports, Request, Requests, Status, Upgrade,
+};
 use refit_manifest::{Answer, DecisionId};
 
 use ports::{Clock, Forge, Releases, Repository};
@@ -54,7 +57,7 @@ pub fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<Report<I
 }
 
 /// Gives the findings of an upgrade alone (exit 3 when one blocks).
-pub fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Check>, Error> {
+pub fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Reports<Check>, Error> {
     flow::check(ports, ask)
 }
 
@@ -74,22 +77,26 @@ pub fn plan_saved(ports: &Ports<'_>, ask: &Ask, saved: &[u8]) -> Result<Prepared
 }
 
 /// Carries out what was planned: writes the branch and opens the request, or goes on where an earlier run was cut.
-pub fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Report<Upgrade>, Error> {
+pub fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Reports<Upgrade>, Error> {
     flow::carry_out(ports, prepared, others)
 }
 
 /// Lists the decisions of the upgrade under way (or, where none is, of the plan), or takes one answer first.
-pub fn resolve(ports: &Ports<'_>, ask: &Ask, answer: Option<(DecisionId, Answer)>) -> Result<Report<Decisions>, Error> {
+pub fn resolve(
+    ports: &Ports<'_>,
+    ask: &Ask,
+    answer: Option<(DecisionId, Answer)>,
+) -> Result<Reports<Decisions>, Error> {
     flow::resolve(ports, ask, answer)
 }
 
 /// Gives before and after of a request; without a number of the only open one, else of the plan.
-pub fn diff(ports: &Ports<'_>, ask: &Ask, request: Option<u64>) -> Result<Report<Diff>, Error> {
+pub fn diff(ports: &Ports<'_>, ask: &Ask, request: Option<u64>) -> Result<Reports<Diff>, Error> {
     flow::diff(ports, ask, request)
 }
 
 /// Goes on with the upgrade under way: computes it anew where the target branch moved, and opens what can be opened.
-pub fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Report<Upgrade>, Error> {
+pub fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Reports<Upgrade>, Error> {
     flow::resume(ports, ask, commits)
 }
 

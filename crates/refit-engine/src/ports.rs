@@ -157,6 +157,15 @@ pub trait Repository {
     fn base(&self, wanted: Option<&str>) -> Result<Base, PortError>;
     /// Lists the paths of a commit in the order of Git; paths that are not UTF-8 are left out.
     fn list(&self, commit: &CommitId) -> Result<Vec<Listed>, PortError>;
+    /// Lists the paths of a commit below a directory, such as `.refit`; whether they are filtered is not asked.
+    fn list_below(&self, commit: &CommitId, directory: &str) -> Result<Vec<Listed>, PortError> {
+        let mut listed = self.list(commit)?;
+        listed.retain(|item| {
+            let rest = item.path.as_str().strip_prefix(directory);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        });
+        Ok(listed)
+    }
     /// Reads one blob.
     fn read(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError>;
     /// Reads many blobs, in their order; faster than one after the other.

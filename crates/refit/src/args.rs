@@ -47,8 +47,11 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "BRANCH", help_heading = "Global options")]
     pub(crate) base: Option<String>,
     /// The cluster to work on, by name or path, where the repository has several; repeatable.
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    #[arg(long, global = true, value_name = "NAME|PATH", help_heading = "Global options")]
     pub(crate) cluster: Vec<String>,
+    /// Work on every cluster of the repository.
+    #[arg(long, global = true, conflicts_with = "cluster", help_heading = "Global options")]
+    pub(crate) all_clusters: bool,
     /// End the commits that are written with a `Signed-off-by:` line.
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) signoff: bool,

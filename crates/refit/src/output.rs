@@ -4,12 +4,13 @@
 
 use std::io::{self, Write};
 
-use refit_core::report::{Body, Exit, Report};
+use refit_core::report::{Body, Exit, Report, Reports};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::Format;
 use crate::failure::Failure;
+use crate::view::groups;
 
 /// What a command answers.
 #[derive(Debug)]
@@ -38,6 +39,18 @@ impl Answer {
             complaint: None,
             json,
         })
+    }
+
+    /// Makes an answer of the reports about groups of clusters and the text of one.
+    pub(crate) fn of_groups<B: Body + Serialize>(
+        reports: &Reports<B>,
+        text: impl Fn(&Report<B>) -> String,
+    ) -> Result<Self, Failure> {
+        let text = groups::each(reports, text);
+        match reports {
+            Reports::One(report) => Self::new(report, text),
+            Reports::Several(report) => Self::new(report, text),
+        }
     }
 
     /// Adds text for stderr.

@@ -37,7 +37,7 @@ pub(super) struct Texts {
 
 /// Gives the branch: the upgrade, the place in its order, and words for people.
 pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
-    let slug = format!("{}-{}-{}", given.cluster.root.name, given.catalog.platform(), given.to);
+    let slug = format!("{}-{}-{}", given.group.slug(), given.catalog.platform(), given.to);
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
             c
@@ -56,7 +56,8 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
     let after = side(given, &parts.merged.tree);
     let facts = Facts {
         platform: given.catalog.platform().as_str(),
-        cluster: &given.cluster.root.name,
+        clusters: &given.group.names(),
+        label: &given.group.label(),
         from: &from,
         to: &to,
         components: &components(&before, &after),
@@ -161,7 +162,7 @@ fn objects(tree: &Tree) -> BTreeSet<Identity> {
 
 /// Lists the new images of the result that do not come from the default registry.
 fn mirror(given: &Given<'_>, merged: &Merged) -> Vec<String> {
-    let had: BTreeSet<&String> = given.cluster.files.iter().flat_map(|file| &file.images).collect();
+    let had: BTreeSet<&String> = given.group.files().into_iter().flat_map(|file| &file.images).collect();
     let mut images = BTreeSet::new();
     for sides in given.sides {
         let Some(stream) = merged

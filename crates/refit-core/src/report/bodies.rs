@@ -106,6 +106,8 @@ pub struct Status {
 pub struct ClusterStatus {
     /// The cluster's name.
     pub cluster: String,
+    /// The others that share its generated files and are upgraded with it.
+    pub with: Vec<String>,
     /// The directory of its sync root.
     pub directory: String,
     /// The platform.
@@ -176,6 +178,8 @@ pub struct Inventory {
 pub struct ClusterInventory {
     /// The cluster's name.
     pub cluster: String,
+    /// The others that share its generated files and are upgraded with it.
+    pub with: Vec<String>,
     /// The directory of its sync root.
     pub directory: String,
     /// The platform.
@@ -264,6 +268,8 @@ pub struct PatchLine {
 pub struct Check {
     /// The cluster, where one was chosen.
     pub cluster: Option<String>,
+    /// The others that share its generated files and are upgraded with it.
+    pub with: Vec<String>,
     /// The installed version.
     pub from: Option<String>,
     /// The target that was checked.
@@ -282,6 +288,9 @@ pub struct Plan {
     pub platform: String,
     /// The cluster.
     pub cluster: String,
+    /// The others that share its generated files and are upgraded with it.
+    #[serde(default)]
+    pub with: Vec<String>,
     /// The clusters to choose from, where one must be named.
     #[serde(default)]
     pub choices: Vec<String>,
@@ -355,6 +364,8 @@ pub struct Upgrade {
     pub upgrade: String,
     /// The cluster.
     pub cluster: String,
+    /// The others that share its generated files and are upgraded with it.
+    pub with: Vec<String>,
     /// The installed version.
     pub from: String,
     /// The target.

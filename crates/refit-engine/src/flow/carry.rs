@@ -1,9 +1,9 @@
 //! Carries a plan out: looks, asks what comes next, does it, looks again.
 
 use refit_core::progress::{self, Cause, Effect, Next, Wishes};
-use refit_core::report::{self, Report, State, Upgrade};
+use refit_core::report::{self, OfGroup, Report, Reports, State, Upgrade};
 
-use super::prepare::{Prepared, Work};
+use super::prepare::{Planned, Prepared, Work};
 use super::{lines, notes, observe};
 use crate::ports::{ChangeRequest, CommitId, PortErrorKind};
 use crate::{Commits, Error, Others, Ports};
@@ -21,22 +21,33 @@ pub(super) enum End {
     Stopped(Cause, Option<ChangeRequest>),
 }
 
-/// Carries out what was planned.
-pub(crate) fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Report<Upgrade>, Error> {
+/// Carries out what was planned, one group of clusters after the other; one that is blocked keeps no other from going on.
+pub(crate) fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Reports<Upgrade>, Error> {
     let wishes = Wishes {
         others,
         commits: Commits::Stop,
     };
-    finish(ports, prepared, wishes)
+    let mut groups = Vec::new();
+    for planned in &prepared.planned {
+        let report = finish(ports, planned, wishes).map_err(|error| match prepared.planned.len() {
+            1 => error,
+            _ => error.of_group(&planned.clusters.join("`, `")),
+        })?;
+        groups.push(OfGroup {
+            clusters: planned.clusters.clone(),
+            report,
+        });
+    }
+    Ok(Reports::of(groups))
 }
 
-/// Carries out what was planned, and reports.
-pub(super) fn finish(ports: &Ports<'_>, prepared: &Prepared, wishes: Wishes) -> Result<Report<Upgrade>, Error> {
-    let Some(work) = &prepared.work else {
-        return Ok(unplanned(&prepared.report));
+/// Carries out what was planned for one group, and reports.
+pub(super) fn finish(ports: &Ports<'_>, planned: &Planned, wishes: Wishes) -> Result<Report<Upgrade>, Error> {
+    let Some(work) = &planned.work else {
+        return Ok(unplanned(&planned.report));
     };
     let end = run(ports, work, wishes)?;
-    Ok(told(prepared, work, end))
+    Ok(told(planned, work, end))
 }
 
 /// Does one effect after the other until people or a cause come in between.
@@ -67,13 +78,12 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
 
 fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
     let plan = &work.plan;
-    let place = (work.base.branch.as_str(), work.accepted.as_slice());
     match effect {
         Effect::Close(number) => {
             ports.forge.close(*number)?;
         }
-        Effect::Confirm => notes::change(ports, plan, place, |note| note.confirmed = true)?,
-        Effect::Keep(head) => notes::change(ports, plan, place, |note| note.kept = Some(head.clone()))?,
+        Effect::Confirm => notes::change(ports, work, |note| note.confirmed = true)?,
+        Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
             let commit = ports
                 .repository
@@ -97,15 +107,16 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
     Ok(())
 }
 
-fn told(prepared: &Prepared, work: &Work, end: End) -> Report<Upgrade> {
+fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
     let body = |request: Option<&ChangeRequest>, commits: Vec<String>| Upgrade {
         upgrade: work.plan.upgrade.clone(),
         cluster: work.plan.cluster.clone(),
+        with: work.plan.with.clone(),
         from: work.plan.from.to_string(),
         to: work.plan.to.to_string(),
         request: request.map(lines::request),
         open: work.plan.open().cloned().collect(),
-        findings: prepared.report.body.findings.clone(),
+        findings: planned.report.body.findings.clone(),
         commits,
     };
     match end {
@@ -143,6 +154,7 @@ fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
     report.with_body(Upgrade {
         upgrade: report.body.upgrade.clone(),
         cluster: report.body.cluster.clone(),
+        with: report.body.with.clone(),
         from: report.body.from.clone(),
         to: report.body.to.clone(),
         request: None,

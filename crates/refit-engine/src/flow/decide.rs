@@ -1,13 +1,13 @@
 //! Lists and takes decisions.
 
 use refit_core::progress::Wishes;
-use refit_core::report::{DecisionLine, Decisions, Report, State};
+use refit_core::report::{DecisionLine, Decisions, Report, Reports, State};
 use refit_manifest::{Answer, DecisionId};
 
 use super::carry::{self, End};
-use super::ground::{self, Ground};
-use super::prepare::{self, Prepared, Work};
-use super::resume;
+use super::ground::{self, Flow, Pick};
+use super::prepare::{self, Planned, Work};
+use super::under_way::{self, Asked, Meant};
 use super::{lines, notes, observe};
 use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Ports};
@@ -21,29 +21,38 @@ enum Stage {
     UnderWay,
 }
 
-/// Lists the decisions of the upgrade under way (or, where none is, of the plan), or takes one answer first.
+/// Lists the decisions of the upgrades under way (or, where none is, of the plans), or takes one answer first.
 pub(crate) fn resolve(
     ports: &Ports<'_>,
     ask: &Ask,
     answer: Option<(DecisionId, Answer)>,
-) -> Result<Report<Decisions>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    let Some((id, answer)) = answer else {
-        return list(ports, ask, &ground);
+) -> Result<Reports<Decisions>, Error> {
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
+    match answer {
+        Some((id, answer)) => take(flow, &id, &answer).map(Reports::from),
+        None => list(flow),
+    }
+}
+
+fn take(flow: Flow<'_>, id: &DecisionId, answer: &Answer) -> Result<Report<Decisions>, Error> {
+    let ports = flow.ports;
+    let (asked, stage) = match having(flow, id)? {
+        Having::One(asked, stage) => (asked, stage),
+        Having::Not(report) => return Ok(report),
     };
-    let (ask, stage) = asked(ports, ask, &ground, &id)?;
-    let prepared = prepare::plan_on(ports, &ask, &ground)?;
-    let Some(work) = &prepared.work else {
-        return Ok(unplanned(&prepared));
+    let flow = flow.asking(&asked.ask);
+    let planned = prepare::group(flow, &asked.picked)?;
+    let Some(work) = &planned.work else {
+        return Ok(unplanned(&planned));
     };
-    let decision = known(work, &id)?;
-    fits(decision, &answer)?;
+    let decision = known(work, id)?;
+    fits(decision, answer)?;
     let id = DecisionId(decision.id.clone());
-    let place = (work.base.branch.as_str(), work.accepted.as_slice());
-    notes::change(ports, &work.plan, place, |note| note.take(&id, &answer))?;
-    let prepared = prepare::plan_on(ports, &ask, &ground)?;
-    let Some(work) = &prepared.work else {
-        return Ok(unplanned(&prepared));
+    notes::change(ports, work, |note| note.take(&id, answer))?;
+    let planned = prepare::group(flow, &asked.picked)?;
+    let Some(work) = &planned.work else {
+        return Ok(unplanned(&planned));
     };
     if stage == Stage::Planned {
         return Ok(noted(work));
@@ -59,42 +68,64 @@ pub(crate) fn resolve(
     })
 }
 
-fn list(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Report<Decisions>, Error> {
-    let under_way = resume::under_way(ports, ask, ground)?;
-    let ask = under_way.unwrap_or_else(|| ask.clone());
-    let prepared = prepare::plan_on(ports, &ask, ground)?;
-    let Some(work) = &prepared.work else {
-        return Ok(unplanned(&prepared));
+fn list(flow: Flow<'_>) -> Result<Reports<Decisions>, Error> {
+    let asked = match under_way::or_plan(flow)? {
+        Meant::Groups(asked) => asked,
+        Meant::Whole(planned) => return Ok(unplanned(&planned).into()),
     };
-    let (_, request) = observe::look(ports, work)?;
-    Ok(listed(work, request))
+    ground::each(&asked, |one| {
+        let planned = prepare::group(flow.asking(&one.ask), &one.picked)?;
+        let Some(work) = &planned.work else {
+            return Ok(unplanned(&planned));
+        };
+        let (_, request) = observe::look(flow.ports, work)?;
+        Ok(listed(work, request))
+    })
 }
 
-/// Finds the upgrade that a decision belongs to: of several under way the only one that has it.
-fn asked(ports: &Ports<'_>, ask: &Ask, ground: &Ground, id: &DecisionId) -> Result<(Ask, Stage), Error> {
-    let mut all = resume::all_under_way(ports, ask, ground)?;
-    if all.len() < 2 {
-        let only = all.pop().map(|only| (only, Stage::UnderWay));
-        return Ok(only.unwrap_or_else(|| (ask.clone(), Stage::Planned)));
-    }
-    let mut having = Vec::new();
-    for way in all {
-        let prepared = prepare::plan_on(ports, &way, ground)?;
-        if prepared.work.as_ref().is_some_and(|work| known(work, id).is_ok()) {
-            having.push(way);
+/// The upgrade that a decision belongs to.
+enum Having<'a> {
+    One(Asked<'a>, Stage),
+    /// None can be told, and why.
+    Not(Report<Decisions>),
+}
+
+/// Finds the upgrade that a decision belongs to: of several the only one that has it.
+fn having<'a>(flow: Flow<'a>, id: &DecisionId) -> Result<Having<'a>, Error> {
+    let under_way = under_way::look(flow)?.all(flow)?;
+    let (mut all, stage) = match under_way.is_empty() {
+        false => (under_way, Stage::UnderWay),
+        true => match flow.pick()? {
+            Pick::Groups(picked) => (under_way::asked(flow, picked), Stage::Planned),
+            Pick::Choose(groups) => return Ok(Having::Not(unplanned(&prepare::choose(flow, &groups)))),
+            Pick::None => return Ok(Having::Not(unplanned(&prepare::nothing_there(flow)))),
+        },
+    };
+    if all.len() > 1 {
+        let mut having = Vec::new();
+        for one in all {
+            let planned = prepare::group(flow.asking(&one.ask), &one.picked)?;
+            if planned.work.as_ref().is_some_and(|work| known(work, id).is_ok()) {
+                having.push(one);
+            }
         }
+        all = having;
     }
-    match (having.pop(), having.len()) {
-        (Some(only), 0) => Ok((only, Stage::UnderWay)),
-        (None, _) => Err(Error::Usage {
-            message: format!("there is no decision `{id}` in any upgrade under way"),
-            remedy: "`refit resolve --cluster NAME` lists the decisions of one".to_owned(),
-        }),
+    match (all.pop(), all.len()) {
+        (Some(only), 0) => Ok(Having::One(only, stage)),
+        (None, _) => Err(nowhere(id)),
         // The same question can come up in several clusters, and the answers need not be the same.
         (Some(_), others) => Err(Error::Usage {
             message: format!("decision `{id}` comes up in {} clusters", others + 1),
             remedy: "name one with `--cluster NAME`".to_owned(),
         }),
+    }
+}
+
+fn nowhere(id: &DecisionId) -> Error {
+    Error::Usage {
+        message: format!("there is no decision `{id}` in any upgrade under way"),
+        remedy: "`refit resolve --cluster NAME` lists the decisions of one".to_owned(),
     }
 }
 
@@ -167,8 +198,8 @@ fn noted(work: &Work) -> Report<Decisions> {
     report
 }
 
-fn unplanned(prepared: &Prepared) -> Report<Decisions> {
-    let report = prepared.report_for("resolve");
+fn unplanned(planned: &Planned) -> Report<Decisions> {
+    let report = planned.report_for("resolve");
     report.with_body(Decisions {
         upgrade: report.body.upgrade.clone(),
         decisions: Vec::new(),

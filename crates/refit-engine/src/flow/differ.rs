@@ -3,27 +3,38 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_core::report::{Diff, FileDiff, Next, Report, State};
+use refit_core::report::{Diff, FileDiff, Next, Report, Reports, State};
 use refit_manifest::Path;
 use similar::TextDiff;
 
-use super::ground::{self, Ground};
-use super::{lines, observe, prepare, requests, resume};
+use super::ground::{self, Flow, Ground};
+use super::prepare::Planned;
+use super::under_way::{self, Asked, Meant};
+use super::{lines, observe, prepare, requests};
 use crate::ports::{ChangeRequest, Listed};
 use crate::{Ask, Error, Ports};
 
 /// The lines around each change.
 const CONTEXT: usize = 3;
 
-/// Gives before and after of a request; without a number of the only open one, else of the plan.
-pub(crate) fn diff(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Report<Diff>, Error> {
+/// Gives before and after of a request; without a number of the only open one, or of those of the clusters that were
+/// named; where none is open, of the plan.
+pub(crate) fn diff(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Reports<Diff>, Error> {
+    let names_clusters = ask.all_clusters || !ask.clusters.is_empty();
     let request = match number {
         Some(number) => Some(requests::meant(ports, Some(number))?),
+        None if names_clusters => None,
         None => only_open(ports)?,
     };
-    match request {
-        Some(request) => of_request(ports, ask, &request),
-        None => of_plan(ports, ask),
+    let branch = request.as_ref().map(|request| request.base.as_str());
+    match &request {
+        Some(request) if !observe::is_open(request) => return Ok(past(request).into()),
+        _ => {}
+    }
+    let ground = &ground::survey(ports, ask.base.as_deref().or(branch))?;
+    match &request {
+        Some(request) => of_request(ports, ground, request).map(Reports::from),
+        None => of_groups(Flow { ports, ask, ground }),
     }
 }
 
@@ -36,17 +47,34 @@ fn only_open(ports: &Ports<'_>) -> Result<Option<ChangeRequest>, Error> {
     }
 }
 
-fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Report<Diff>, Error> {
-    if !observe::is_open(request) {
-        return Ok(past(request));
-    }
-    let ground = ground::survey(ports, ask.base.as_deref().or(Some(&request.base)))?;
+/// Gives the difference of each group's open request, else of its plan.
+fn of_groups(flow: Flow<'_>) -> Result<Reports<Diff>, Error> {
+    let asked = match under_way::or_plan(flow)? {
+        Meant::Groups(asked) => asked,
+        Meant::Whole(planned) => return Ok(nothing(&planned).into()),
+    };
+    let open = observe::open_with_records(flow)?;
+    ground::each(&asked, |one| {
+        let names = one.picked.group.names();
+        match open.iter().find(|open| open.record.is_about(&names)) {
+            Some(open) => of_request(flow.ports, flow.ground, &open.request),
+            None => of_plan(flow, one),
+        }
+    })
+}
+
+fn of_request(ports: &Ports<'_>, ground: &Ground, request: &ChangeRequest) -> Result<Report<Diff>, Error> {
     let after = ports.repository.list(&request.head)?;
     let behind = !ports
         .repository
         .commits_between(&request.head, &ground.base.commit)?
         .is_empty();
     let listed: BTreeMap<&Path, &Listed> = ground.listed.iter().map(|item| (&item.path, item)).collect();
+    let generated: BTreeSet<&Path> = {
+        let clusters = ground.inventory.clusters.iter();
+        clusters.flat_map(|cluster| &cluster.root.generated).collect()
+    };
+    let is_ours = |path: &Path| refit_core::snapshot::is_record(path) || generated.contains(path);
     let mut files = Vec::new();
     for item in &after {
         let before = listed.get(&item.path);
@@ -54,7 +82,7 @@ fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<R
             continue;
         }
         // What only the target branch changed since is no part of the request.
-        if behind && !is_ours(&ground, &item.path) {
+        if behind && !is_ours(&item.path) {
             continue;
         }
         let old = before.map(|before| ports.repository.read(&before.blob)).transpose()?;
@@ -62,7 +90,7 @@ fn of_request(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<R
         files.push(file(&item.path, old.as_ref(), Some(&new)));
     }
     if !behind {
-        files.extend(removed(ports, &ground, &after)?);
+        files.extend(removed(ports, ground, &after)?);
     }
     let mut message = format!("request {} changes {}", request.number, count(files.len()));
     if behind {
@@ -90,7 +118,7 @@ fn past(request: &ChangeRequest) -> Report<Diff> {
 fn removed(ports: &Ports<'_>, ground: &Ground, after: &[Listed]) -> Result<Vec<FileDiff>, Error> {
     let stays: BTreeSet<&Path> = after.iter().map(|item| &item.path).collect();
     let mut files = Vec::new();
-    for item in &ground.listed {
+    for item in ground.listed.iter() {
         if !stays.contains(&item.path) {
             let old = ports.repository.read(&item.blob)?;
             files.push(file(&item.path, Some(&old), None));
@@ -99,21 +127,12 @@ fn removed(ports: &Ports<'_>, ground: &Ground, after: &[Listed]) -> Result<Vec<F
     Ok(files)
 }
 
-fn is_ours(ground: &Ground, path: &Path) -> bool {
-    let mut clusters = ground.inventory.clusters.iter();
-    refit_core::snapshot::is_record(path) || clusters.any(|cluster| cluster.root.generated.contains(path))
-}
-
-fn of_plan(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Diff>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    let ask = resume::under_way(ports, ask, &ground)?.unwrap_or_else(|| ask.clone());
-    let prepared = prepare::plan_on(ports, &ask, &ground)?;
-    let Some(work) = &prepared.work else {
-        return Ok(prepared.report_for("diff").with_body(Diff {
-            request: None,
-            files: Vec::new(),
-        }));
+fn of_plan(flow: Flow<'_>, asked: &Asked<'_>) -> Result<Report<Diff>, Error> {
+    let planned = prepare::group(flow.asking(&asked.ask), &asked.picked)?;
+    let Some(work) = &planned.work else {
+        return Ok(nothing(&planned));
     };
+    let ground = flow.ground;
     let change = |write: &refit_core::plan::Write| {
         file(&write.path, ground.snapshot.tree.bytes(&write.path), Some(&write.bytes))
     };
@@ -121,6 +140,13 @@ fn of_plan(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Diff>, Error> {
     let message = format!("the upgrade to {} would change {}", work.plan.to, count(files.len()));
     let body = Diff { request: None, files };
     Ok(Report::new(State::Done, message, vec![lines::upgrade(work)], body))
+}
+
+fn nothing(planned: &Planned) -> Report<Diff> {
+    planned.report_for("diff").with_body(Diff {
+        request: None,
+        files: Vec::new(),
+    })
 }
 
 fn file(path: &Path, old: Option<&Arc<[u8]>>, new: Option<&Arc<[u8]>>) -> FileDiff {

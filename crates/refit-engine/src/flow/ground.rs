@@ -1,30 +1,63 @@
 //! What a flow stands on: the target branch, its files, the clusters in it, the releases there are.
 
-use refit_core::inventory::{self, Cluster, Inventory};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use refit_core::inventory::{self, Cluster, Group, Inventory};
 use refit_core::release::Version;
-use refit_core::report::Next;
+use refit_core::report::{Next, OfGroup, Report, Reports};
 use refit_core::snapshot::{Seen, Snapshot, wanted};
 use refit_manifest::Entry;
 
+use super::contents::Contents;
+use super::observe::Records;
+use super::under_way::Asked;
 use crate::ports::{Base, Listed, ListedKind};
 use crate::{Ask, Error, Ports};
+
+/// What every step of a flow works with.
+#[derive(Clone, Copy)]
+pub(super) struct Flow<'a> {
+    pub(super) ports: &'a Ports<'a>,
+    pub(super) ask: &'a Ask,
+    pub(super) ground: &'a Ground,
+}
 
 /// What was seen at the start of a flow.
 pub(super) struct Ground {
     pub(super) base: Base,
-    pub(super) listed: Vec<Listed>,
+    pub(super) listed: Rc<[Listed]>,
     pub(super) snapshot: Snapshot,
     pub(super) inventory: Inventory,
     /// The releases that the source has, oldest first.
     pub(super) versions: Vec<Version>,
+    /// The contents of releases, each read once.
+    pub(super) contents: Contents,
+    /// The records that branches bring, each read once.
+    pub(super) records: Rc<Records>,
 }
 
-/// Which cluster is meant.
+/// A group of clusters with the names of those that the user named.
+#[derive(Clone, Debug)]
+pub(super) struct Picked<'a> {
+    pub(super) group: Group<'a>,
+    pub(super) named: Vec<String>,
+}
+
+impl Picked<'_> {
+    /// Takes the whole group, whatever was named of it.
+    pub(super) fn whole(mut self) -> Self {
+        self.named = self.group.names();
+        self
+    }
+}
+
+/// Which groups of clusters are meant.
 pub(super) enum Pick<'a> {
-    /// This one.
-    One(&'a Cluster),
-    /// One of several must be named.
-    Choose(Vec<String>),
+    /// These, in the order of their directories.
+    Groups(Vec<Picked<'a>>),
+    /// Some of several must be named.
+    Choose(Vec<Group<'a>>),
     /// There is none.
     None,
 }
@@ -32,7 +65,7 @@ pub(super) enum Pick<'a> {
 /// Looks at the target branch.
 pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, Error> {
     let base = ports.repository.base(branch)?;
-    let listed = ports.repository.list(&base.commit)?;
+    let listed: Rc<[Listed]> = ports.repository.list(&base.commit)?.into();
     let mut snapshot = Snapshot {
         repository: ports.repository.location(),
         branch: base.branch.clone(),
@@ -40,7 +73,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
         ..Snapshot::default()
     };
     let mut read = Vec::new();
-    for item in &listed {
+    for item in listed.iter() {
         let executable = item.kind == ListedKind::Executable;
         let seen = Seen {
             size: item.size,
@@ -68,33 +101,68 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
         .collect();
     versions.sort();
     Ok(Ground {
+        records: Rc::new(Records::before(&listed)),
         base,
         listed,
         snapshot,
         inventory,
         versions,
+        contents: Contents::default(),
     })
 }
 
-impl Ground {
-    /// Gives the clusters that the user named, or all.
-    pub(super) fn clusters(&self, ask: &Ask) -> Result<Vec<&Cluster>, Error> {
-        if ask.clusters.is_empty() {
-            return Ok(self.inventory.clusters.iter().collect());
-        }
-        ask.clusters.iter().map(|name| self.named(name)).collect()
+impl<'a> Flow<'a> {
+    /// Gives the same flow with another question.
+    pub(super) fn asking(self, ask: &'a Ask) -> Self {
+        Self { ask, ..self }
     }
 
-    /// Chooses the one cluster that a flow works on.
-    pub(super) fn pick(&self, ports: &Ports<'_>, ask: &Ask) -> Result<Pick<'_>, Error> {
-        check_platform(ports, ask)?;
-        Ok(match self.clusters(ask)?.as_slice() {
-            [] => Pick::None,
-            [one] => Pick::One(one),
-            several => Pick::Choose(several.iter().map(|cluster| cluster.root.name.clone()).collect()),
+    /// Gives the clusters that the user named, or all.
+    pub(super) fn clusters(self) -> Result<Vec<&'a Cluster>, Error> {
+        let all = &self.ground.inventory.clusters;
+        if self.ask.clusters.is_empty() {
+            return Ok(all.iter().collect());
+        }
+        let mut clusters = Vec::new();
+        for name in &self.ask.clusters {
+            clusters.push(self.ground.named(name)?);
+        }
+        Ok(clusters)
+    }
+
+    /// Tells whether the user said which clusters are meant.
+    pub(super) fn names_clusters(self) -> bool {
+        self.ask.all_clusters || !self.ask.clusters.is_empty()
+    }
+
+    /// Chooses the groups of clusters that a flow works on.
+    pub(super) fn pick(self) -> Result<Pick<'a>, Error> {
+        check_platform(self.ports, self.ask)?;
+        let several = self.ground.inventory.clusters.len() > 1;
+        if several && !self.names_clusters() {
+            return Ok(Pick::Choose(self.ground.inventory.groups()));
+        }
+        let picked = self.picked()?;
+        Ok(if picked.is_empty() {
+            Pick::None
+        } else {
+            Pick::Groups(picked)
         })
     }
 
+    /// Gives the groups of the clusters that the user named, or all.
+    pub(super) fn picked(self) -> Result<Vec<Picked<'a>>, Error> {
+        let meant: BTreeSet<&str> = self.clusters()?.iter().map(|cluster| &*cluster.root.name).collect();
+        let groups = self.ground.inventory.groups().into_iter().map(|group| {
+            let mut named = group.names();
+            named.retain(|name| meant.contains(name.as_str()));
+            Picked { group, named }
+        });
+        Ok(groups.filter(|picked| !picked.named.is_empty()).collect())
+    }
+}
+
+impl Ground {
     fn named(&self, name: &str) -> Result<&Cluster, Error> {
         let wanted = refit_kustomize::reach::normal(name);
         let is_meant = |cluster: &&Cluster| {
@@ -120,24 +188,53 @@ impl Ground {
         })
     }
 
-    /// Gives the option that names a cluster, where there are several; begins with a blank.
-    pub(super) fn option(&self, cluster: &str) -> String {
+    /// Gives the options that name a group, where there are several clusters; begins with a blank.
+    pub(super) fn option(&self, group: &Group<'_>) -> String {
         match self.inventory.clusters.len() {
             0 | 1 => String::new(),
-            _ => format!(" --cluster {cluster}"),
+            _ => flags(group),
         }
     }
 }
 
-/// Gives the commands that name one of several clusters.
-pub(super) fn choices(command: &str, names: &[String]) -> Vec<Next> {
-    let next = |name: &String| {
-        Next::run(
-            format!("refit {command} --cluster {name}"),
-            format!("choose cluster `{name}`"),
-        )
+/// Works on one group after the other.
+pub(super) fn each<'a, B>(
+    all: &[Asked<'a>],
+    mut work: impl FnMut(&Asked<'a>) -> Result<Report<B>, Error>,
+) -> Result<Reports<B>, Error> {
+    let mut groups = Vec::new();
+    for one in all {
+        let group = &one.picked.group;
+        let report = work(one).map_err(|error| match all.len() {
+            1 => error,
+            _ => error.of_group(&group.label()),
+        })?;
+        groups.push(OfGroup {
+            clusters: group.names(),
+            report,
+        });
+    }
+    Ok(Reports::of(groups))
+}
+
+/// Gives the options that name a group; begins with a blank.
+fn flags(group: &Group<'_>) -> String {
+    let flags = group.names().into_iter().map(|name| format!(" --cluster {name}"));
+    flags.collect()
+}
+
+/// Gives the commands that name one of several groups, and the one that takes all.
+pub(super) fn choices(command: &str, groups: &[Group<'_>]) -> Vec<Next> {
+    let next = |group: &Group<'_>| {
+        let names = group.names();
+        let text = match names.as_slice() {
+            [only] => format!("choose cluster `{only}`"),
+            several => format!("choose clusters `{}`, which share their files", several.join("`, `")),
+        };
+        Next::run(format!("refit {command}{}", flags(group)), text)
     };
-    names.iter().map(next).collect()
+    let all = Next::run(format!("refit {command} --all-clusters"), "take all of them");
+    groups.iter().map(next).chain([all]).collect()
 }
 
 fn check_platform(ports: &Ports<'_>, ask: &Ask) -> Result<(), Error> {

@@ -4,12 +4,14 @@ use refit_core::configuration::{self, Catalog, Configuration, NamedCluster, Spec
 use refit_core::report::{Exit, Init, NamedFolder, Next, Report, State};
 use refit_manifest::Path;
 
-use super::{ground, prepare};
+use super::ground::{self, Flow};
+use super::prepare;
 use crate::{Ask, Error, Ports};
 
 /// Makes the configuration of what is found: each cluster with the name it has now, and the sources that are used.
 pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<Report<Init>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
     let mut body = Init {
         branch: ground.base.branch.clone(),
         written: None,
@@ -17,9 +19,9 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
         clusters: Vec::new(),
         findings: ground.inventory.findings.clone(),
     };
-    let clusters = ground.clusters(ask)?;
+    let clusters = flow.clusters()?;
     if clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
+        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Blocked));
     }
     let folder = |directory: &String| {

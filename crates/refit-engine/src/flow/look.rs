@@ -4,22 +4,24 @@ use std::sync::Arc;
 
 use refit_core::edits;
 use refit_core::finding::{self, Finding};
-use refit_core::inventory::{self, Cluster, GeneratedFile};
+use refit_core::inventory::{self, Cluster, GeneratedFile, Group};
 use refit_core::options::Options;
 use refit_core::report::{
-    ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, Inventory, OptionLine, PatchLine, Report, State,
+    ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, Inventory, OfGroup, OptionLine, PatchLine, Report,
+    Reports, State,
 };
 use refit_manifest::Stream;
 
-use super::ground::{self, Ground, Pick};
+use super::contents::Side;
+use super::ground::{self, Flow, Pick};
 use super::prepare;
-use super::sides::{self, Side};
+use super::sides;
 use crate::{Ask, Error, Ports};
 
 /// Lists what is there.
 pub(crate) fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    let clusters = ground.clusters(ask)?;
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
     let mut body = Inventory {
         repository: ground.snapshot.repository.clone(),
         branch: ground.base.branch.clone(),
@@ -27,13 +29,17 @@ pub(crate) fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory
         clusters: Vec::new(),
         findings: ground.inventory.findings.clone(),
     };
-    if clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
+    for picked in flow.picked()? {
+        let clusters = picked.group.clusters();
+        for cluster in clusters.filter(|cluster| picked.named.contains(&cluster.root.name)) {
+            body.clusters.push(of_cluster(flow, &picked.group, cluster)?);
+        }
+    }
+    if body.clusters.is_empty() {
+        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
-    for cluster in clusters {
-        body.clusters.push(of_cluster(ports, ask, &ground, cluster)?);
-    }
+    body.clusters.sort_by(|one, other| one.directory.cmp(&other.directory));
     let message = match body.clusters.as_slice() {
         [only] => format!("cluster `{}` runs {} {}", only.cluster, only.platform, only.version),
         several => format!("{} clusters were found", several.len()),
@@ -42,39 +48,44 @@ pub(crate) fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory
 }
 
 /// Gives the findings of an upgrade alone.
-pub(crate) fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Check>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    if let Pick::Choose(names) = ground.pick(ports, ask)? {
-        return Ok(all(&ground, ask, &names));
+pub(crate) fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Reports<Check>, Error> {
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
+    if let Pick::Choose(groups) = flow.pick()? {
+        return Ok(all(flow, &groups).into());
     }
-    let prepared = prepare::plan_on(ports, ask, &ground)?;
-    let plan = prepared.report();
     let some = |text: &String| (!text.is_empty()).then(|| text.clone());
-    let body = Check {
-        cluster: some(&plan.body.cluster),
-        from: some(&plan.body.from),
-        to: some(&plan.body.to),
-        findings: plan.body.findings.clone(),
+    let of_plan = |planned: &prepare::Planned| {
+        let plan = &planned.report.body;
+        OfGroup {
+            clusters: planned.clusters.clone(),
+            report: checked(Check {
+                cluster: some(&plan.cluster),
+                with: plan.with.clone(),
+                from: some(&plan.from),
+                to: some(&plan.to),
+                findings: plan.findings.clone(),
+            }),
+        }
     };
-    Ok(checked(body))
+    let prepared = prepare::plan_on(flow)?;
+    Ok(Reports::of(prepared.planned.iter().map(of_plan).collect()))
 }
 
-fn all(ground: &Ground, ask: &Ask, names: &[String]) -> Report<Check> {
-    let clusters = ground
-        .inventory
-        .clusters
-        .iter()
-        .filter(|cluster| names.contains(&cluster.root.name));
+fn all(flow: Flow<'_>, groups: &[Group<'_>]) -> Report<Check> {
+    let inventory = &flow.ground.inventory;
+    let clusters = inventory.clusters.iter();
     let mut findings: Vec<Finding> = clusters.flat_map(|cluster| cluster.findings.clone()).collect();
-    findings.extend(ground.inventory.findings.iter().cloned());
-    finding::accept(&mut findings, &ask.accept);
+    findings.extend(inventory.findings.iter().cloned());
+    finding::accept(&mut findings, &flow.ask.accept);
     let mut report = checked(Check {
         cluster: None,
+        with: Vec::new(),
         from: None,
         to: None,
         findings,
     });
-    report.next.extend(ground::choices("check", names));
+    report.next.extend(ground::choices("check", groups));
     report
 }
 
@@ -91,12 +102,12 @@ fn checked(body: Check) -> Report<Check> {
     Report::new(state, message, next, body)
 }
 
-fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) -> Result<ClusterInventory, Error> {
+fn of_cluster(flow: Flow<'_>, group: &Group<'_>, cluster: &Cluster) -> Result<ClusterInventory, Error> {
     let mut changes = Vec::new();
     let mut origin = None;
     let mut findings = cluster.findings.clone();
     for file in &cluster.files {
-        match sides::base(ports, ask, ground, (cluster, file))? {
+        match sides::base(flow, group, file)? {
             Side::Had(base, from, notes) => {
                 changes.extend(changed(file, &base));
                 origin.get_or_insert(from);
@@ -105,19 +116,20 @@ fn of_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
             Side::Missing(missing) => findings.extend(missing),
         }
     }
-    finding::accept(&mut findings, &ask.accept);
+    finding::accept(&mut findings, &flow.ask.accept);
     let main = cluster.main();
     Ok(ClusterInventory {
         cluster: cluster.root.name.clone(),
+        with: group.beside(&cluster.root.name),
         directory: cluster.root.directory.clone(),
-        platform: ports.catalog.platform().to_string(),
+        platform: flow.ports.catalog.platform().to_string(),
         version: main
             .and_then(|file| Some(file.detection.version.as_ref()?.to_string()))
             .unwrap_or_default(),
         evidence: main.map(evidence).unwrap_or_default(),
         options: main.map(|file| options(&file.options)).unwrap_or_default(),
         components: main.map(|file| file.options.components.clone()).unwrap_or_default(),
-        files: inventory::files(cluster, &ground.snapshot.tree),
+        files: inventory::files(cluster, &flow.ground.snapshot.tree),
         base: origin,
         changes,
         patches: patches(cluster),

@@ -4,6 +4,7 @@
 //! says; nothing is kept between two runs but what stands in the repository and on the forge.
 
 mod carry;
+mod contents;
 mod decide;
 mod differ;
 mod ground;
@@ -19,6 +20,7 @@ mod saved;
 mod sides;
 mod status;
 mod target;
+mod under_way;
 
 pub(crate) use carry::carry_out;
 pub(crate) use decide::resolve;

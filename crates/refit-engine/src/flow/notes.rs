@@ -1,10 +1,9 @@
 //! The notes in which answers and consent wait until they are merged.
 
-use refit_core::finding::Acceptance;
-use refit_core::plan::Plan;
 use refit_core::record::{Note, envelope};
 use refit_core::release::Platform;
 
+use super::prepare::Work;
 use crate::{Error, Ports};
 
 /// Reads the note of an upgrade.
@@ -23,20 +22,15 @@ pub(super) fn all(ports: &Ports<'_>) -> Result<Vec<Note>, Error> {
 }
 
 /// Changes the note of a plan's upgrade, or makes it; the same note is not written again.
-pub(super) fn change(
-    ports: &Ports<'_>,
-    plan: &Plan,
-    (branch, accepted): (&str, &[Acceptance]),
-    edit: impl FnOnce(&mut Note),
-) -> Result<(), Error> {
-    let name = Note::name(&plan.upgrade);
+pub(super) fn change(ports: &Ports<'_>, work: &Work, edit: impl FnOnce(&mut Note)) -> Result<(), Error> {
+    let name = Note::name(&work.plan.upgrade);
     let expected = ports.repository.note(&name)?;
     let old = expected.as_deref().map(|bytes| parse(&name, bytes)).transpose()?;
     let mut note = match &old {
         Some(note) => note.clone(),
-        None => fresh(ports, plan, branch),
+        None => fresh(ports, work),
     };
-    note.accepted = accepted.to_vec();
+    note.accepted.clone_from(&work.accepted);
     edit(&mut note);
     if old.as_ref() == Some(&note) {
         return Ok(());
@@ -59,7 +53,8 @@ pub(super) fn remove(ports: &Ports<'_>, upgrade: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn fresh(ports: &Ports<'_>, plan: &Plan, branch: &str) -> Note {
+fn fresh(ports: &Ports<'_>, work: &Work) -> Note {
+    let plan = &work.plan;
     let (api_version, kind) = envelope("Note");
     Note {
         api_version,
@@ -67,7 +62,8 @@ fn fresh(ports: &Ports<'_>, plan: &Plan, branch: &str) -> Note {
         upgrade: plan.upgrade.clone(),
         platform: Platform::clone(ports.catalog.platform()),
         cluster: plan.cluster.clone(),
-        branch: branch.to_owned(),
+        with: plan.with.clone(),
+        branch: work.base.branch.clone(),
         to: plan.to.clone(),
         confirmed: false,
         asked: ports.clock.now(),

@@ -1,5 +1,6 @@
 //! What branches, requests and notes say about an upgrade.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -10,15 +11,59 @@ use refit_core::request::{self, Block};
 use refit_core::snapshot;
 use refit_manifest::Path;
 
+use super::ground::Flow;
 use super::notes;
 use super::prepare::Work;
-use crate::ports::{Base, BlobId, ChangeRequest, CommitId, Draft, Listed, RequestState};
+use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, RequestState};
 use crate::{Error, Ports};
 
 /// An open request of this program with the record on its branch.
 pub(super) struct Open {
     pub(super) request: ChangeRequest,
     pub(super) record: Record,
+}
+
+/// The records that branches bring: those that the target branch does not have so.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    before: BTreeMap<Path, BlobId>,
+    known: RefCell<BTreeMap<CommitId, Option<Record>>>,
+}
+
+impl Records {
+    /// Starts from what the target branch has.
+    pub(super) fn before(listed: &[Listed]) -> Self {
+        let records = listed.iter().filter(|item| snapshot::is_record(&item.path));
+        Self {
+            before: records.map(|item| (item.path.clone(), item.blob.clone())).collect(),
+            known: RefCell::default(),
+        }
+    }
+
+    /// Reads the record that a request brings; of several, which name each other, the first.
+    pub(super) fn of(&self, ports: &Ports<'_>, request: &ChangeRequest) -> Result<Option<Record>, Error> {
+        // A commit never changes.
+        if let Some(record) = self.known.borrow().get(&request.head) {
+            return Ok(record.clone());
+        }
+        let record = self.read(ports, request)?;
+        self.known.borrow_mut().insert(request.head.clone(), record.clone());
+        Ok(record)
+    }
+
+    fn read(&self, ports: &Ports<'_>, request: &ChangeRequest) -> Result<Option<Record>, Error> {
+        let upgrade = upgrade_of(&request.branch);
+        for item in ports.repository.list_below(&request.head, Record::DIRECTORY)? {
+            if snapshot::is_record(&item.path) && self.before.get(&item.path) != Some(&item.blob) {
+                let record = Record::read(&*ports.repository.read(&item.blob)?);
+                // A branch that the target branch left behind still has the older records of other clusters.
+                if let Some(own) = record.ok().filter(|record| record.upgrade == upgrade) {
+                    return Ok(Some(own));
+                }
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Looks at everything that belongs to an upgrade.
@@ -29,10 +74,11 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
     let branch = branch(ports, work, kept.as_deref())?;
     let open: Vec<ChangeRequest> = open_requests(ports, &work.base.branch)?;
     let own = open.iter().find(|request| request.branch == plan.branch).cloned();
+    let clusters = plan.clusters();
     let mut others = Vec::new();
     for request in open.iter().filter(|request| request.branch != plan.branch) {
-        let record = record(ports, &work.listed, &request.head)?;
-        if let Some(record) = record.filter(|record| record.cluster == plan.cluster) {
+        let record = work.records.of(ports, request)?;
+        if let Some(record) = record.filter(|record| record.is_about(&clusters)) {
             others.push(Other {
                 number: request.number,
                 to: record.to.to_string(),
@@ -90,10 +136,11 @@ pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeR
 }
 
 /// Lists the open requests of this program with their records.
-pub(super) fn open_with_records(ports: &Ports<'_>, base: &Base, listed: &[Listed]) -> Result<Vec<Open>, Error> {
+pub(super) fn open_with_records(flow: Flow<'_>) -> Result<Vec<Open>, Error> {
+    let Flow { ports, ground, .. } = flow;
     let mut open = Vec::new();
-    for request in open_requests(ports, &base.branch)? {
-        if let Some(record) = record(ports, listed, &request.head)? {
+    for request in open_requests(ports, &ground.base.branch)? {
+        if let Some(record) = ground.records.of(ports, &request)? {
             open.push(Open { request, record });
         }
     }
@@ -116,20 +163,6 @@ fn is_current(request: &ChangeRequest, wanted: &Draft) -> bool {
         && request.body == wanted.body
         && request.state == wanted.state
         && request.head == wanted.head
-}
-
-/// Reads the record that a branch brings: the one that the target branch does not have so.
-fn record(ports: &Ports<'_>, listed: &[Listed], head: &CommitId) -> Result<Option<Record>, Error> {
-    let before: BTreeMap<&Path, &BlobId> = listed.iter().map(|item| (&item.path, &item.blob)).collect();
-    for item in ports.repository.list(head)? {
-        if snapshot::is_record(&item.path) && before.get(&item.path) != Some(&&item.blob) {
-            let bytes = ports.repository.read(&item.blob)?;
-            if let Ok(record) = Record::read(&bytes) {
-                return Ok(Some(record));
-            }
-        }
-    }
-    Ok(None)
 }
 
 fn branch(ports: &Ports<'_>, work: &Work, kept: Option<&str>) -> Result<Option<Branch>, Error> {

@@ -1,23 +1,33 @@
 //! Plans an upgrade: from the ground to a plan that can be carried out.
 
+use std::rc::Rc;
+
 use refit_core::check::{self, Target};
 use refit_core::finding::{self, Acceptance, Code, Finding};
-use refit_core::inventory::Cluster;
+use refit_core::inventory::Group;
 use refit_core::plan::{self, Given, Opening, Plan};
 use refit_core::record::Note;
 use refit_core::release::Version;
-use refit_core::report::{self, Hop, Next, Report, RequestDraft, State};
+use refit_core::report::{self, Hop, Next, OfGroup, Report, Reports, RequestDraft, State};
 use refit_manifest::Answers;
 
-use super::ground::{self, Ground, Pick};
+use super::ground::{self, Flow, Ground, Pick, Picked};
+use super::observe::Records;
 use super::target::{self, Choice};
 use super::{notes, sides};
 use crate::ports::{Base, Listed};
 use crate::{Ask, Error, Ports};
 
-/// A plan with all that is needed to carry it out.
+/// Plans with all that is needed to carry them out: one per group of clusters.
 #[derive(Clone, Debug)]
 pub struct Prepared {
+    pub(super) planned: Vec<Planned>,
+}
+
+/// The plan of one group; without clusters an answer about the repository as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    pub(super) clusters: Vec<String>,
     pub(super) report: Report<report::Plan>,
     pub(super) work: Option<Work>,
 }
@@ -27,23 +37,42 @@ pub struct Prepared {
 pub(super) struct Work {
     pub(super) plan: Plan,
     pub(super) base: Base,
-    pub(super) listed: Vec<Listed>,
+    pub(super) listed: Rc<[Listed]>,
+    pub(super) records: Rc<Records>,
     pub(super) accepted: Vec<Acceptance>,
-    /// The option that names the cluster, where there are several; begins with a blank.
+    /// The options that name the clusters, where there are several; begins with a blank.
     pub(super) option: String,
 }
 
 impl Prepared {
-    /// Gives the plan to show.
-    pub fn report(&self) -> &Report<report::Plan> {
-        &self.report
+    /// Gives the plans to show.
+    pub fn report(&self) -> Reports<report::Plan> {
+        self.report_for("upgrade")
     }
 
-    /// Gives the plan to show to whoever called another command than `upgrade`, so that a choice names that command.
-    pub fn report_for(&self, command: &str) -> Report<report::Plan> {
+    /// Gives the plans to show to whoever called another command than `upgrade`, so that a choice names that command.
+    pub fn report_for(&self, command: &str) -> Reports<report::Plan> {
+        let group = |planned: &Planned| OfGroup {
+            clusters: planned.clusters.clone(),
+            report: planned.report_for(command),
+        };
+        Reports::of(self.planned.iter().map(group).collect())
+    }
+}
+
+impl Planned {
+    /// Gives the plan to show to whoever called a command, so that a choice names that command.
+    pub(super) fn report_for(&self, command: &str) -> Report<report::Plan> {
         let mut report = self.report.clone();
         if report.state == State::Choose {
-            report.next = ground::choices(command, &report.body.choices);
+            let named = |next: &mut Next| {
+                let command = next
+                    .command
+                    .as_ref()
+                    .map(|text| text.replacen("refit upgrade", &format!("refit {command}"), 1));
+                next.command = command;
+            };
+            report.next.iter_mut().for_each(named);
         }
         report
     }
@@ -51,31 +80,39 @@ impl Prepared {
 
 /// Plans an upgrade.
 pub(crate) fn plan(ports: &Ports<'_>, ask: &Ask) -> Result<Prepared, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    plan_on(ports, ask, &ground)
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    plan_on(Flow { ports, ask, ground })
 }
 
 /// Plans an upgrade on what was seen.
-pub(super) fn plan_on(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Prepared, Error> {
-    match ground.pick(ports, ask)? {
-        Pick::One(cluster) => on_cluster(ports, ask, ground, cluster),
-        Pick::Choose(names) => Ok(choose(ports, ground, names)),
-        Pick::None => Ok(nothing_there(ports, ask, ground)),
-    }
+pub(super) fn plan_on(flow: Flow<'_>) -> Result<Prepared, Error> {
+    let planned = match flow.pick()? {
+        Pick::Groups(picked) => {
+            let plans: Result<_, Error> = picked.iter().map(|picked| group(flow, picked)).collect();
+            plans?
+        }
+        Pick::Choose(groups) => vec![choose(flow, &groups)],
+        Pick::None => vec![nothing_there(flow)],
+    };
+    Ok(Prepared { planned })
 }
 
-fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) -> Result<Prepared, Error> {
-    let mut body = body(ports, ground);
-    body.cluster.clone_from(&cluster.root.name);
-    body.findings = found(ground, cluster);
-    let Some((from, main)) = cluster
+/// Plans the upgrade of one group of clusters.
+pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
+    let Flow { ports, ask, ground } = flow;
+    let group = &picked.group;
+    let mut body = body(flow);
+    body.cluster.clone_from(&group.first().root.name);
+    body.with = group.beside(&body.cluster);
+    body.findings = found(ground, picked);
+    let Some((from, main)) = group
         .main()
         .and_then(|file| Some((file.detection.version.clone()?, file)))
     else {
         return Ok(blocked(body, ask));
     };
     body.from = from.to_string();
-    let (to, chosen) = match target::choose(ports, ask, ground, cluster, &from)? {
+    let (to, chosen) = match target::choose(flow, group, &from)? {
         Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
         Choice::Refused(to, findings) => {
             body.to = to.map(|to| to.to_string()).unwrap_or_default();
@@ -90,26 +127,32 @@ fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
         to: to.to_string(),
     }];
     body.findings.extend(chosen);
-    let (sides, findings) = sides::both(ports, ask, ground, cluster, &to)?;
+    let (sides, findings) = sides::both(flow, group, &to)?;
     body.findings.extend(findings);
-    let complete = !sides.is_empty() && sides.len() == cluster.files.len();
-    body.findings.extend(against(ports, cluster, (&from, &to), &sides));
+    let complete = !sides.is_empty() && sides.len() == group.files().len();
+    let compared = Compared {
+        from: &from,
+        to: &to,
+        sides: &sides,
+    };
+    body.findings.extend(against(ports, group, &compared));
     body.base = sides.first().map(|sides| sides.origin.clone()).unwrap_or_default();
     if !complete {
         return Ok(blocked(body, ask));
     }
-    let note = notes::read(ports, &id(ports, ground, cluster, &to))?;
+    let target = format!("{}@{to}", ports.catalog.platform());
+    let note = notes::read(ports, &plan::upgrade_id(&ground.base.branch, group, &target))?;
     let accepted = accepted(ask, note.as_ref());
     finding::accept(&mut body.findings, &accepted);
     let plan = plan::make(&Given {
         snapshot: &ground.snapshot,
-        cluster,
+        group,
         catalog: ports.catalog,
         from: &from,
         to: &to,
         options: &main.options,
         sides: &sides,
-        answers: &answers(cluster, note.as_ref()),
+        answers: &answers(group, note.as_ref()),
         accepted: &accepted,
         findings: &body.findings,
     })
@@ -117,33 +160,33 @@ fn on_cluster(ports: &Ports<'_>, ask: &Ask, ground: &Ground, cluster: &Cluster) 
         what: "the record of the upgrade",
         source,
     })?;
-    Ok(ready(body, plan, ground, accepted))
+    let work = Work {
+        plan,
+        base: ground.base.clone(),
+        listed: Rc::clone(&ground.listed),
+        records: Rc::clone(&ground.records),
+        accepted,
+        option: ground.option(group),
+    };
+    Ok(ready(body, work))
 }
 
-fn id(ports: &Ports<'_>, ground: &Ground, cluster: &Cluster, to: &Version) -> String {
-    let target = format!("{}@{to}", ports.catalog.platform());
-    plan::upgrade_id(
-        &ground.base.branch,
-        &cluster.root.directory,
-        &cluster.root.name,
-        &target,
-    )
+/// The two releases of an upgrade and what the generator writes for them.
+struct Compared<'a> {
+    from: &'a Version,
+    to: &'a Version,
+    sides: &'a [plan::Sides],
 }
 
 /// Compares the target with the installed release, by version and by definitions.
-fn against(
-    ports: &Ports<'_>,
-    cluster: &Cluster,
-    (from, to): (&Version, &Version),
-    sides: &[plan::Sides],
-) -> Vec<Finding> {
+fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec<Finding> {
+    let &Compared { from, to, sides } = compared;
     let target = Target {
         from,
         to,
-        before: cluster
-            .record
-            .as_ref()
-            .filter(|record| record.to == *from)
+        before: group
+            .records()
+            .find(|record| record.to == *from)
             .map(|record| &record.from),
         catalog: ports.catalog,
     };
@@ -156,28 +199,25 @@ fn against(
             )));
         }
     }
-    let mut findings = target.definitions(&target::installed(ports, cluster), &after);
+    let mut findings = target.definitions(&target::installed(ports, group), &after);
     findings.extend(target.surroundings());
     findings
 }
 
-/// Gives the findings about a cluster and those that belong to none.
-pub(super) fn found(ground: &Ground, cluster: &Cluster) -> Vec<Finding> {
-    cluster
-        .findings
-        .iter()
-        .chain(&ground.inventory.findings)
-        .cloned()
-        .collect()
+/// Gives the findings about a group and those that belong to no cluster.
+fn found(ground: &Ground, picked: &Picked<'_>) -> Vec<Finding> {
+    let mut findings = picked.group.findings();
+    findings.extend(picked.group.partly(&picked.named));
+    findings.extend(ground.inventory.findings.iter().cloned());
+    findings
 }
 
 /// Gives the answers that count: those of the last upgrade where the same question comes up, then newer ones.
-fn answers(cluster: &Cluster, note: Option<&Note>) -> Answers {
-    let mut answers = cluster
-        .record
-        .as_ref()
-        .map(refit_core::record::Record::answers)
-        .unwrap_or_default();
+fn answers(group: &Group<'_>, note: Option<&Note>) -> Answers {
+    let mut answers = Answers::default();
+    for record in group.records() {
+        answers.0.extend(record.answers().0);
+    }
     if let Some(note) = note {
         answers.0.extend(note.answers().0);
     }
@@ -192,11 +232,13 @@ fn accepted(ask: &Ask, note: Option<&Note>) -> Vec<Acceptance> {
     accepted
 }
 
-fn body(ports: &Ports<'_>, ground: &Ground) -> report::Plan {
+fn body(flow: Flow<'_>) -> report::Plan {
+    let Flow { ports, ground, .. } = flow;
     report::Plan {
         upgrade: String::new(),
         platform: ports.catalog.platform().to_string(),
         cluster: String::new(),
+        with: Vec::new(),
         choices: Vec::new(),
         branch: ground.base.branch.clone(),
         commit: ground.base.commit.to_string(),
@@ -211,7 +253,8 @@ fn body(ports: &Ports<'_>, ground: &Ground) -> report::Plan {
     }
 }
 
-fn ready(mut body: report::Plan, plan: Plan, ground: &Ground, accepted: Vec<Acceptance>) -> Prepared {
+fn ready(mut body: report::Plan, work: Work) -> Planned {
+    let plan = &work.plan;
     body.upgrade.clone_from(&plan.upgrade);
     body.findings.clone_from(&plan.findings);
     if plan.is_blocked() {
@@ -236,82 +279,91 @@ fn ready(mut body: report::Plan, plan: Plan, ground: &Ground, accepted: Vec<Acce
     let (state, message) = match plan.opening {
         Opening::Ready => (
             State::Ready,
-            format!("{} can go from {} to {}", body.cluster, body.from, body.to),
+            format!(
+                "{} can go from {} to {}",
+                clusters(&body).join(", "),
+                body.from,
+                body.to
+            ),
         ),
         Opening::Draft | Opening::Held => (
             State::DecisionNeeded,
             format!(
                 "{} can go from {} to {}; {}",
-                body.cluster,
+                clusters(&body).join(", "),
                 body.from,
                 body.to,
                 super::decisions(open)
             ),
         ),
     };
-    let option = ground.option(&body.cluster);
+    let option = &work.option;
     let next = vec![Next::run(
         format!("refit upgrade {target}{option}"),
         "carry the plan out",
     )];
-    let report = Report::new(state, message, next, body).with_exit(report::Exit::Done);
-    let work = Work {
-        plan,
-        base: ground.base.clone(),
-        listed: ground.listed.clone(),
-        accepted,
-        option,
-    };
-    Prepared {
-        report,
+    Planned {
+        clusters: clusters(&body),
+        report: Report::new(state, message, next, body).with_exit(report::Exit::Done),
         work: Some(work),
     }
 }
 
-fn without_work(state: State, message: impl Into<String>, next: Vec<Next>, body: report::Plan) -> Prepared {
-    Prepared {
+/// Lists the clusters that a plan is about.
+fn clusters(body: &report::Plan) -> Vec<String> {
+    let all = std::iter::once(&body.cluster).chain(&body.with);
+    all.filter(|name| !name.is_empty()).cloned().collect()
+}
+
+fn without_work(state: State, message: impl Into<String>, next: Vec<Next>, body: report::Plan) -> Planned {
+    Planned {
+        clusters: clusters(&body),
         report: Report::new(state, message, next, body),
         work: None,
     }
 }
 
-fn blocked(mut body: report::Plan, ask: &Ask) -> Prepared {
+fn blocked(mut body: report::Plan, ask: &Ask) -> Planned {
     finding::accept(&mut body.findings, &ask.accept);
     let next = remedies(&body.findings);
     without_work(State::Blocked, blocked_message(&body), next, body)
 }
 
-fn nothing(mut body: report::Plan, ask: &Ask, message: String) -> Prepared {
+fn nothing(mut body: report::Plan, ask: &Ask, message: String) -> Planned {
     finding::accept(&mut body.findings, &ask.accept);
     // Whoever stands on the newest release is not blocked by what would only matter to an upgrade.
     without_work(State::NothingToDo, message, Vec::new(), body)
 }
 
-fn choose(ports: &Ports<'_>, ground: &Ground, names: Vec<String>) -> Prepared {
-    let mut body = body(ports, ground);
-    body.findings.clone_from(&ground.inventory.findings);
-    let next = ground::choices("upgrade", &names);
+/// Lists the clusters to choose from.
+pub(super) fn choose(flow: Flow<'_>, groups: &[Group<'_>]) -> Planned {
+    let mut body = body(flow);
+    body.findings.clone_from(&flow.ground.inventory.findings);
+    let next = ground::choices("upgrade", groups);
+    let names: Vec<String> = groups.iter().flat_map(Group::names).collect();
     let message = format!("{} clusters were found: `{}`", names.len(), names.join("`, `"));
     body.choices = names;
     without_work(State::Choose, message, next, body)
 }
 
-fn nothing_there(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Prepared {
-    let mut body = body(ports, ground);
-    body.findings = vec![absent(ports, ground)];
-    body.findings.extend(ground.inventory.findings.iter().cloned());
-    blocked(body, ask)
+/// Says that there is no cluster.
+pub(super) fn nothing_there(flow: Flow<'_>) -> Planned {
+    let mut body = body(flow);
+    body.findings.clone_from(&flow.ground.inventory.findings);
+    body.findings.insert(0, absent(flow));
+    blocked(body, flow.ask)
 }
 
 /// Says that there is no cluster: puts that before what was found already, and gives the sentence and the ways on.
-pub(super) fn nothing_found(ports: &Ports<'_>, ground: &Ground, findings: &mut Vec<Finding>) -> (String, Vec<Next>) {
-    let absent = absent(ports, ground);
+pub(super) fn nothing_found(flow: Flow<'_>, findings: &mut Vec<Finding>) -> (String, Vec<Next>) {
+    let absent = absent(flow);
     let message = absent.message.clone();
     findings.insert(0, absent);
     (message, remedies(findings))
 }
 
-fn absent(ports: &Ports<'_>, ground: &Ground) -> Finding {
+fn absent(flow: Flow<'_>) -> Finding {
+    let Flow { ports, ground, .. } = flow;
     let message = format!(
         "`{}` of {} has no generated manifest of {} among its {} files",
         ground.base.branch,

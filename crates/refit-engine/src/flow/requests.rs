@@ -4,8 +4,9 @@ use refit_core::progress::Wishes;
 use refit_core::report::{Next, Report, Request, Requests, State};
 
 use super::carry::{self, End};
-use super::prepare::{self, Prepared};
-use super::{ground, lines, notes, observe, resume};
+use super::ground::{self, Flow, Picked};
+use super::prepare::{self, Planned};
+use super::{lines, notes, observe, under_way};
 use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
 use crate::{Ask, Commits, Error, Ports};
 
@@ -104,20 +105,27 @@ enum Fresh {
 
 /// Brings a request of this program up to date before it is merged.
 fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fresh, Error> {
-    let base = Ask {
+    let ask = &Ask {
         base: Some(request.base.clone()),
         ..ask.clone()
     };
-    let ground = ground::survey(ports, base.base.as_deref())?;
-    let open = observe::open_with_records(ports, &ground.base, &ground.listed)?;
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
+    let open = observe::open_with_records(flow)?;
     let Some(own) = open.into_iter().find(|open| open.request.number == request.number) else {
         return Ok(Fresh::Ready(request.clone()));
     };
     let record = own.record;
-    let ask = resume::again(&base, &record.cluster, &record.to.to_string(), &record.accepted);
-    let prepared = prepare::plan_on(ports, &ask, &ground)?;
-    let Some(work) = &prepared.work else {
-        return Ok(Fresh::Not(unplanned(&prepared, request)));
+    let names: Vec<String> = std::iter::once(&record.cluster).chain(&record.with).cloned().collect();
+    let ask = under_way::again(ask, &names, &record.to, &record.accepted);
+    let flow = flow.asking(&ask);
+    let picked = flow.picked()?.into_iter().next().map(Picked::whole);
+    let Some(picked) = picked else {
+        return Ok(Fresh::Ready(request.clone()));
+    };
+    let planned = prepare::group(flow, &picked)?;
+    let Some(work) = &planned.work else {
+        return Ok(Fresh::Not(unplanned(&planned, request)));
     };
     let wishes = Wishes {
         commits: Commits::Stop,
@@ -144,8 +152,8 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
     })
 }
 
-fn unplanned(prepared: &Prepared, request: &ChangeRequest) -> Report<Request> {
-    let mut report = prepared.report.with_body(body(request));
+fn unplanned(planned: &Planned, request: &ChangeRequest) -> Report<Request> {
+    let mut report = planned.report.with_body(body(request));
     if report.state == State::NothingToDo {
         let close = format!("refit request close {}", request.number);
         report

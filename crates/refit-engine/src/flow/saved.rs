@@ -10,7 +10,8 @@ pub(crate) fn plan_saved(ports: &Ports<'_>, ask: &Ask, saved: &[u8]) -> Result<P
     let saved: Plan = serde_json::from_slice(saved).map_err(Error::SavedPlan)?;
     let ask = Ask {
         base: ask.base.clone().or_else(|| some(&saved.branch)),
-        clusters: some(&saved.cluster).into_iter().collect(),
+        clusters: some(&saved.cluster).into_iter().chain(saved.with.clone()).collect(),
+        all_clusters: false,
         target: Target {
             platform: some(&saved.platform),
             version: some(&saved.to),
@@ -19,7 +20,8 @@ pub(crate) fn plan_saved(ports: &Ports<'_>, ask: &Ask, saved: &[u8]) -> Result<P
         ..ask.clone()
     };
     let prepared = prepare::plan(ports, &ask)?;
-    match difference(&saved, &prepared.report.body) {
+    let mut plans = prepared.planned.iter().map(|planned| &planned.report.body);
+    match plans.find_map(|now| difference(&saved, now)) {
         Some(difference) => Err(Error::PlanMoved { difference }),
         None => Ok(prepared),
     }

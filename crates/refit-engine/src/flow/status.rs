@@ -1,62 +1,78 @@
 //! Where each cluster stands, and what comes next.
 
 use refit_core::finding::Finding;
-use refit_core::inventory::Cluster;
+use refit_core::inventory::{Cluster, Group};
 use refit_core::release::Version;
 use refit_core::report::{ClusterStatus, Exit, Next, Report, State, Status};
 
-use super::ground::{self, Ground};
-use super::observe::{self, Open};
+use super::ground::{self, Flow, Ground, Picked};
+use super::lines;
+use super::observe::Open;
 use super::prepare;
-use super::resume;
 use super::target::{self, Choice};
-use super::{lines, notes};
+use super::under_way::{self, UnderWay};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports};
 
 /// Tells where each cluster stands.
 pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Error> {
-    let ground = ground::survey(ports, ask.base.as_deref())?;
-    let open = observe::open_with_records(ports, &ground.base, &ground.listed)?;
-    let clusters = ground.clusters(ask)?;
+    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let flow = Flow { ports, ask, ground };
     let mut body = Status {
         repository: ground.snapshot.repository.clone(),
         branch: ground.base.branch.clone(),
         clusters: Vec::new(),
         findings: ground.inventory.findings.clone(),
     };
-    if clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(ports, &ground, &mut body.findings);
+    let under_way = under_way::look(flow)?;
+    for picked in flow.picked()? {
+        let clusters = picked.group.clusters();
+        for cluster in clusters.filter(|cluster| picked.named.contains(&cluster.root.name)) {
+            let seen = Seen {
+                group: &picked.group,
+                cluster,
+                under_way: &under_way,
+            };
+            body.clusters.push(of_cluster(flow, &seen)?);
+        }
+    }
+    if body.clusters.is_empty() {
+        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
-    for cluster in clusters {
-        body.clusters.push(of_cluster(ports, ask, &ground, (cluster, &open))?);
-    }
-    let leading = body.clusters.iter().max_by_key(|cluster| weight(cluster.state));
+    body.clusters.sort_by(|one, other| one.directory.cmp(&other.directory));
+    let leading = body.clusters.iter().max_by_key(|cluster| cluster.state.weight());
     let (state, message, next) = leading.map_or((State::NothingToDo, String::new(), Vec::new()), |cluster| {
         (cluster.state, sentence(cluster), cluster.next.clone())
     });
     Ok(Report::new(state, message, next, body).with_exit(Exit::Done))
 }
 
-fn of_cluster(
-    ports: &Ports<'_>,
-    ask: &Ask,
-    ground: &Ground,
-    (cluster, open): (&Cluster, &[Open]),
-) -> Result<ClusterStatus, Error> {
-    let name = &cluster.root.name;
+/// One cluster with its group and the upgrades under way.
+struct Seen<'a> {
+    group: &'a Group<'a>,
+    cluster: &'a Cluster,
+    under_way: &'a UnderWay,
+}
+
+fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
+    let Flow { ports, ask, ground } = flow;
+    let Seen {
+        group,
+        cluster,
+        under_way,
+    } = *seen;
     let installed = cluster.main().and_then(|file| file.detection.version.clone());
-    let own: Vec<&Open> = open.iter().filter(|open| open.record.cluster == *name).collect();
+    let own = under_way.open_of(std::slice::from_ref(&cluster.root.name));
     let (mut available, mut findings) = (None, cluster.findings.clone());
     if let Some(from) = &installed {
         let newest = Ask {
             target: crate::Target::default(),
             ..ask.clone()
         };
-        if let Choice::To(to, chosen) = target::choose(ports, &newest, ground, cluster, from)? {
-            let stored = target::stored(ports, cluster, from);
-            if target::removed(ports, &stored, &to)?.is_empty() {
+        if let Choice::To(to, chosen) = target::choose(flow.asking(&newest), group, from)? {
+            let stored = target::stored(ports, group, from);
+            if target::removed(flow, &stored, &to)?.is_empty() {
                 available = Some(to);
             }
             // Whoever waits for a request is not about to choose a target.
@@ -64,7 +80,8 @@ fn of_cluster(
         }
     }
     let mut status = ClusterStatus {
-        cluster: name.clone(),
+        cluster: cluster.root.name.clone(),
+        with: group.beside(&cluster.root.name),
         directory: cluster.root.directory.clone(),
         platform: ports.catalog.platform().to_string(),
         installed: installed.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -76,7 +93,7 @@ fn of_cluster(
         findings,
         next: Vec::new(),
     };
-    settle(ports, ask, ground, (cluster, &own, &mut status))?;
+    settle(flow, seen, &own, &mut status)?;
     Ok(status)
 }
 
@@ -88,28 +105,21 @@ fn newest(ground: &Ground, installed: Option<&Version>, available: Option<&Versi
 }
 
 /// Decides state and next actions.
-fn settle(
-    ports: &Ports<'_>,
-    ask: &Ask,
-    ground: &Ground,
-    (cluster, own, status): (&Cluster, &[&Open], &mut ClusterStatus),
-) -> Result<(), Error> {
-    let meant = Ask {
-        clusters: vec![cluster.root.name.clone()],
-        ..ask.clone()
-    };
+fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterStatus) -> Result<(), Error> {
+    let Seen { group, cluster, .. } = *seen;
+    let option = flow.ground.option(group);
     if let Some(open) = own.first() {
         let draft = open.request.state == RequestState::Draft;
         status.state = if draft { State::DecisionNeeded } else { State::Waiting };
         status.next = if draft {
-            vec![lines::waits(&ground.option(&cluster.root.name))]
+            vec![lines::waits(&option)]
         } else {
             lines::review(&open.request)
         };
-    } else if let Some(open) = held(ports, &meant, ground)? {
+    } else if let Some(open) = held(flow, seen)? {
         status.state = State::DecisionNeeded;
         status.open_decisions = open;
-        status.next = vec![lines::waits(&ground.option(&cluster.root.name))];
+        status.next = vec![lines::waits(&option)];
     } else if status.findings.iter().any(Finding::blocks) {
         status.state = State::Blocked;
         status.next = prepare::remedies(&status.findings);
@@ -118,13 +128,13 @@ fn settle(
         if recorded.as_ref() == Some(&status.installed) {
             status.state = State::Done;
         }
-        offer(ground, status);
+        offer(flow.ground, &option, status);
     }
     Ok(())
 }
 
 /// Offers what can be reached.
-fn offer(ground: &Ground, status: &mut ClusterStatus) {
+fn offer(ground: &Ground, option: &str, status: &mut ClusterStatus) {
     if ground.versions.is_empty() {
         status.next = vec![Next::say(
             "name a folder of releases with `--catalog DIR`: none is known",
@@ -135,7 +145,6 @@ fn offer(ground: &Ground, status: &mut ClusterStatus) {
             status.state = State::UpgradeAvailable;
         }
         let target = format!("{}@{to}", status.platform);
-        let option = ground.option(&status.cluster);
         status.next = vec![
             Next::run(format!("refit plan {target}{option}"), "see what would change"),
             Next::run(format!("refit upgrade {target}{option}"), "open a request for it"),
@@ -144,28 +153,16 @@ fn offer(ground: &Ground, status: &mut ClusterStatus) {
 }
 
 /// Counts the decisions that a confirmed upgrade without a request waits for.
-fn held(ports: &Ports<'_>, ask: &Ask, ground: &Ground) -> Result<Option<usize>, Error> {
-    if notes::all(ports)?.is_empty() {
-        return Ok(None);
-    }
-    let Some(under_way) = resume::under_way(ports, ask, ground)? else {
+fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
+    let Some(ask) = seen.under_way.of(flow.ask, seen.group) else {
         return Ok(None);
     };
-    let prepared = prepare::plan_on(ports, &under_way, ground)?;
-    Ok(prepared.work.map(|work| work.plan.open().count()))
-}
-
-/// The state that asks most of a person leads.
-fn weight(state: State) -> u8 {
-    match state {
-        State::NothingToDo => 0,
-        State::Done => 1,
-        State::Ready | State::UpgradeAvailable => 2,
-        State::Waiting => 3,
-        State::DecisionNeeded => 4,
-        State::Choose | State::Stopped => 5,
-        State::Blocked => 6,
-    }
+    let picked = Picked {
+        group: seen.group.clone(),
+        named: seen.group.names(),
+    };
+    let planned = prepare::group(flow.asking(&ask), &picked)?;
+    Ok(planned.work.map(|work| work.plan.open().count()))
 }
 
 fn sentence(status: &ClusterStatus) -> String {

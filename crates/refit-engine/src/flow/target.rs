@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use refit_core::check::{self, Definitions, Removed, Target};
 use refit_core::finding::{Code, Finding};
 use refit_core::generated::Generated;
-use refit_core::inventory::Cluster;
+use refit_core::inventory::Group;
 use refit_core::release::Version;
 
-use super::ground::Ground;
-use super::sides;
-use crate::{Ask, Error, Ports};
+use super::contents::{self, Release};
+use super::ground::Flow;
+use crate::{Error, Ports};
 
 /// The target of an upgrade.
 pub(super) enum Choice {
@@ -23,15 +23,9 @@ pub(super) enum Choice {
 }
 
 /// Chooses the target: the named version, else the newest that can be reached.
-pub(super) fn choose(
-    ports: &Ports<'_>,
-    ask: &Ask,
-    ground: &Ground,
-    cluster: &Cluster,
-    from: &Version,
-) -> Result<Choice, Error> {
-    let Some(text) = &ask.target.version else {
-        return newest(ports, ask, ground, (cluster, from));
+pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, Error> {
+    let Some(text) = &flow.ask.target.version else {
+        return newest(flow, group, from);
     };
     let to = Version::parse(text).map_err(|error| Error::Usage {
         message: format!("`{}` is not a version", error.text),
@@ -44,9 +38,9 @@ pub(super) fn choose(
         from,
         to: &to,
         before: None,
-        catalog: ports.catalog,
+        catalog: flow.ports.catalog,
     };
-    let findings = target.version(&ground.versions);
+    let findings = target.version(&flow.ground.versions);
     if findings.is_empty() {
         Ok(Choice::To(to, findings))
     } else {
@@ -54,12 +48,8 @@ pub(super) fn choose(
     }
 }
 
-fn newest(
-    ports: &Ports<'_>,
-    ask: &Ask,
-    ground: &Ground,
-    (cluster, from): (&Cluster, &Version),
-) -> Result<Choice, Error> {
+fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, Error> {
+    let Flow { ports, ask, ground } = flow;
     let targets = check::targets(from, &ground.versions, ask.target.reach);
     let Some(newest) = targets.first() else {
         if ground.versions.is_empty() {
@@ -70,10 +60,10 @@ fn newest(
             "{from} is installed, and {place} has no newer stable release to go to"
         )));
     };
-    let stored = stored(ports, cluster, from);
+    let stored = stored(ports, group, from);
     let mut first: Option<Vec<Removed>> = None;
     for to in &targets {
-        let removed = removed(ports, &stored, to)?;
+        let removed = removed(flow, &stored, to)?;
         match (&first, removed.is_empty()) {
             (None, true) => return Ok(Choice::To(to.clone(), Vec::new())),
             (Some(reasons), true) => {
@@ -100,30 +90,31 @@ fn no_release(ports: &Ports<'_>) -> Finding {
 pub(super) type Stored = BTreeMap<String, Vec<String>>;
 
 /// Lists the versions in which objects of a cluster may be stored.
-pub(super) fn stored(ports: &Ports<'_>, cluster: &Cluster, from: &Version) -> Stored {
-    check::stored(&installed(ports, cluster), from, ports.catalog)
+pub(super) fn stored(ports: &Ports<'_>, group: &Group<'_>, from: &Version) -> Stored {
+    check::stored(&installed(ports, group), from, ports.catalog)
 }
 
 /// Lists the versions that may be stored and that a target lacks, from the catalog where it knows the target.
-pub(super) fn removed(ports: &Ports<'_>, stored: &Stored, to: &Version) -> Result<Vec<Removed>, Error> {
-    if ports.catalog.knows(to) {
-        let served = |name: &str| Some(ports.catalog.api(name, to)?.versions.served.clone());
+pub(super) fn removed(flow: Flow<'_>, stored: &Stored, to: &Version) -> Result<Vec<Removed>, Error> {
+    let catalog = flow.ports.catalog;
+    if catalog.knows(to) {
+        let served = |name: &str| Some(catalog.api(name, to)?.versions.served.clone());
         return Ok(check::removed(stored, served));
     }
-    let streams = match sides::contents(ports, to)? {
-        sides::Contents::Streams(streams, _) => streams,
-        sides::Contents::Missing(_) => return Ok(Vec::new()),
+    let release = contents::release(flow, to)?;
+    let Release::Streams(streams, _) = &*release else {
+        return Ok(Vec::new());
     };
     let target: Definitions = streams
         .iter()
-        .flat_map(|stream| check::definitions(&Generated::read(stream, ports.catalog)))
+        .flat_map(|stream| check::definitions(&Generated::read(stream, catalog)))
         .collect();
     Ok(check::removed(stored, |name| target.get(name).map(check::names)))
 }
 
 /// Gives the definitions of the generated files.
-pub(super) fn installed(ports: &Ports<'_>, cluster: &Cluster) -> Definitions {
+pub(super) fn installed(ports: &Ports<'_>, group: &Group<'_>) -> Definitions {
     let read =
         |file: &refit_core::inventory::GeneratedFile| check::definitions(&Generated::read(&file.stream, ports.catalog));
-    cluster.files.iter().flat_map(read).collect()
+    group.files().into_iter().flat_map(read).collect()
 }

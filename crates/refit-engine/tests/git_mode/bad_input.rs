@@ -4,14 +4,14 @@ use refit_core::finding::Finding;
 use refit_engine::ports::{Content, PortError, PortErrorKind, Releases, Repository};
 use refit_engine::{Ask, Others};
 
-use crate::world::{GENERATED, World, ask, manifest, told, upgrade, upgrade_asked};
+use crate::world::{GENERATED, World, ask, manifest, one, told, upgrade, upgrade_asked};
 
 /// Upgrades and checks exit, codes of the blocking findings, and that nothing was written.
 fn check(world: &World, asked: &Ask, exit: u8, codes: &[&str]) {
     let before = world.picture();
     let report = world.run(|ports| {
         let prepared = refit_engine::plan(ports, asked)?;
-        refit_engine::carry_out(ports, &prepared, Others::Stop)
+        refit_engine::carry_out(ports, &prepared, Others::Stop).map(one)
     });
     let report = report.unwrap();
     let blocking = report.body.findings.iter().filter(|finding| Finding::blocks(finding));
@@ -198,7 +198,7 @@ fn a_catalog_file_with_another_digest_blocks_on_either_side() {
         let world = World::new(|text| text);
         let damaged = Damaged(&world.releases, version);
         let report = world.run_through(&world.repository, &world.forge, &damaged, |ports| {
-            Ok(refit_engine::plan(ports, &ask("flux@v7.2.0"))?.report().clone())
+            Ok(one(refit_engine::plan(ports, &ask("flux@v7.2.0"))?.report()))
         });
         let report = report.unwrap();
         assert_eq!(report.exit.code(), 3);
@@ -227,8 +227,11 @@ fn numbers_and_decisions_that_do_not_exist_are_usage_errors() {
     assert_eq!(shown(None), "2 error: no request is open");
     assert_eq!(shown(Some(4)), "2 error: there is no request 4");
     let answer = Some((refit_manifest::DecisionId("zz".into()), refit_manifest::Answer::Ours));
-    let resolved =
-        told(world.run(|ports| refit_engine::resolve(ports, &ask(""), answer).map(|r| (r.exit.code(), r.message))));
+    let resolved = told(world.run(|ports| {
+        refit_engine::resolve(ports, &ask(""), answer)
+            .map(one)
+            .map(|r| (r.exit.code(), r.message))
+    }));
     assert_eq!(resolved, "2 error: there is no decision `zz` in the upgrade to v7.2.0");
 }
 
@@ -236,7 +239,7 @@ fn numbers_and_decisions_that_do_not_exist_are_usage_errors() {
 fn a_damaged_note_is_an_error_that_names_its_reference() {
     let world = World::new(|text| text);
     world.repository.put_note("decisions/x", Some(b"{"), None).unwrap();
-    let resumed = world.run(|ports| refit_engine::resume(ports, &ask(""), refit_engine::Commits::Stop));
+    let resumed = world.run(|ports| refit_engine::resume(ports, &ask(""), refit_engine::Commits::Stop).map(one));
     let error = resumed.unwrap_err();
     assert_eq!(
         (error.exit().code(), error.to_string().as_str()),

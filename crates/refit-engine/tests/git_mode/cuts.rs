@@ -4,7 +4,7 @@ use refit_engine::ports::{Forge, Repository};
 use refit_engine::{Error, Others, Ports};
 use refit_manifest::{Answer, DecisionId};
 
-use crate::world::{Cut, GENERATED, When, World, ask};
+use crate::world::{Cut, GENERATED, When, World, ask, one};
 
 type Step = fn(&Ports<'_>) -> Result<(), Error>;
 
@@ -15,7 +15,7 @@ const STEPS: [Step; 3] = [
         refit_engine::carry_out(ports, &prepared, Others::Stop).map(drop)
     },
     |ports| {
-        let listed = refit_engine::resolve(ports, &ask(""), None)?;
+        let listed = one(refit_engine::resolve(ports, &ask(""), None)?);
         let Some(open) = listed.body.decisions.iter().find(|decision| decision.open) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@
 use refit_engine::ports::{Base, BlobId, Change, CommitId, CommitSummary, History, Listed, PortError, Repository};
 use refit_manifest::Path;
 
-use crate::world::{GENERATED, World, ask, manifest};
+use crate::world::{GENERATED, World, ask, manifest, one};
 
 /// Checks the findings, as code and subject, of a plane with further files.
 fn check(files: &[(&str, &str)], expected: &[&str]) {
@@ -14,7 +14,7 @@ fn check(files: &[(&str, &str)], expected: &[&str]) {
     }
     let world = World::with(&all);
     let findings = world
-        .run(|ports| refit_engine::check(ports, &ask("flux@v7.2.0")))
+        .run(|ports| refit_engine::check(ports, &ask("flux@v7.2.0")).map(one))
         .unwrap()
         .body
         .findings;
@@ -99,7 +99,7 @@ fn a_file_that_two_clusters_share_blocks() {
         ..ask("flux@v7.2.0")
     };
     let report = world
-        .run(|ports| Ok(refit_engine::plan(ports, &asked)?.report().clone()))
+        .run(|ports| Ok(one(refit_engine::plan(ports, &asked)?.report())))
         .unwrap();
     assert_eq!(report.message, "SharedFile base/g.yaml: cluster `a` shares it with `b`");
     assert_eq!(report.exit.code(), 3);
@@ -160,7 +160,7 @@ impl Repository for Odd<'_> {
 fn codes(world: &World) -> Vec<&'static str> {
     let odd = Odd(world);
     let report = world.run_through(&odd, &world.forge, &world.releases, |ports| {
-        refit_engine::check(ports, &ask("flux@v7.2.0"))
+        refit_engine::check(ports, &ask("flux@v7.2.0")).map(one)
     });
     let report = report.unwrap();
     assert_eq!(report.exit.code(), 3);

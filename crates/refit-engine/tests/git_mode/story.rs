@@ -5,7 +5,7 @@ use refit_engine::ports::Repository;
 use refit_engine::{Ask, Commits, Others};
 use refit_manifest::{Answer, DecisionId};
 
-use crate::world::{GENERATED, World, ask, told, upgrade, upgrade_asked};
+use crate::world::{GENERATED, World, ask, one, told, upgrade, upgrade_asked};
 
 fn edited(text: String) -> String {
     text.replace(
@@ -31,7 +31,7 @@ fn merge(world: &World) -> String {
 
 fn resolve(world: &World, answer: Answer) -> String {
     told(world.run(|ports| {
-        let listed = refit_engine::resolve(ports, &ask(""), None)?;
+        let listed = one(refit_engine::resolve(ports, &ask(""), None)?);
         let id = listed
             .body
             .decisions
@@ -40,14 +40,14 @@ fn resolve(world: &World, answer: Answer) -> String {
             .unwrap()
             .id
             .clone();
-        let report = refit_engine::resolve(ports, &ask(""), Some((DecisionId(id), answer)))?;
+        let report = one(refit_engine::resolve(ports, &ask(""), Some((DecisionId(id), answer)))?);
         Ok((report.exit.code(), report.message))
     }))
 }
 
 fn resume(world: &World, commits: Commits) -> String {
     told(world.run(|ports| {
-        let report = refit_engine::resume(ports, &ask(""), commits)?;
+        let report = one(refit_engine::resume(ports, &ask(""), commits)?);
         Ok((report.exit.code(), report.message))
     }))
 }
@@ -220,12 +220,13 @@ fn another_target_stops_until_it_supersedes_the_open_request() {
 fn a_saved_plan_is_carried_out_or_refused_with_the_difference() {
     let world = World::new(edited);
     let saved = world
-        .run(|ports| Ok(serde_json::to_vec(refit_engine::plan(ports, &ask(""))?.report()).unwrap()))
+        .run(|ports| Ok(serde_json::to_vec(&refit_engine::plan(ports, &ask(""))?.report()).unwrap()))
         .unwrap();
     let run = |world: &World| {
         told(world.run(|ports| {
             let prepared = refit_engine::plan_saved(ports, &Ask::default(), &saved)?;
-            Ok((prepared.report().exit.code(), prepared.report().body.to.clone()))
+            let report = one(prepared.report());
+            Ok((report.exit.code(), report.body.to))
         }))
     };
     assert_eq!(run(&world), "0 v7.2.0");
@@ -245,7 +246,9 @@ fn the_diff_of_a_request_shows_what_it_changes_alone() {
     let world = World::new(edited);
     upgrade(&world, "");
     world.commit("main", "README.md", "changed\n");
-    let report = world.run(|ports| refit_engine::diff(ports, &ask(""), None)).unwrap();
+    let report = world
+        .run(|ports| refit_engine::diff(ports, &ask(""), None).map(one))
+        .unwrap();
     let paths: Vec<&str> = report.body.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, [".refit/production.json", GENERATED]);
     assert!(
@@ -437,7 +440,9 @@ fn the_next_upgrade_says_what_the_cluster_ran_before() {
     let world = World::new(edited);
     upgrade(&world, "");
     merge(&world);
-    let report = world.run(|ports| refit_engine::check(ports, &ask(""))).unwrap();
+    let report = world
+        .run(|ports| refit_engine::check(ports, &ask("")).map(one))
+        .unwrap();
     let assumed = report
         .body
         .findings
@@ -479,10 +484,13 @@ fn with_two_upgrades_under_way_one_cluster_must_be_named_and_every_next_command_
     };
     let report = world.run(|ports| refit_engine::status(ports, &in_a)).unwrap();
     assert_eq!(commands(&report.next), ["refit resolve --cluster a"]);
-    let listed = world.run(|ports| refit_engine::resolve(ports, &in_a, None)).unwrap();
+    let listed = world
+        .run(|ports| refit_engine::resolve(ports, &in_a, None).map(one))
+        .unwrap();
     let id = DecisionId(listed.body.decisions[0].id.clone());
-    let answer =
-        |asked: &Ask| world.run(|ports| refit_engine::resolve(ports, asked, Some((id.clone(), Answer::Theirs))));
+    let answer = |asked: &Ask| {
+        world.run(|ports| refit_engine::resolve(ports, asked, Some((id.clone(), Answer::Theirs))).map(one))
+    };
     let error = answer(&ask("")).unwrap_err().to_string();
     assert_eq!(error, format!("decision `{id}` comes up in 2 clusters"));
     assert_eq!(answer(&in_a).unwrap().body.request.unwrap().number, 1);
@@ -492,7 +500,7 @@ fn with_two_upgrades_under_way_one_cluster_must_be_named_and_every_next_command_
     let branch = report.body.clusters[0].requests[0].branch.clone();
     world.commit(&branch, "notes.txt", "mine\n");
     let report = world
-        .run(|ports| refit_engine::resume(ports, &in_a, Commits::Stop))
+        .run(|ports| refit_engine::resume(ports, &in_a, Commits::Stop).map(one))
         .unwrap();
     assert_eq!(
         commands(&report.next),

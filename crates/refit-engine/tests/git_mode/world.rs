@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use refit_core::catalog::Catalog;
+use refit_core::report::{Report, Reports};
 use refit_engine::ports::{Change, Clock, CommitId, Forge, PortError, Releases, Repository};
 use refit_engine::{Ask, Error, Others, Ports};
 use refit_manifest::{Entry, Path, Tree};
@@ -199,9 +200,22 @@ pub(crate) fn upgrade(world: &World, target: &str) -> String {
 pub(crate) fn upgrade_asked(world: &World, ask: &Ask, others: Others) -> String {
     told(world.run(|ports| {
         let prepared = refit_engine::plan(ports, ask)?;
-        let report = refit_engine::carry_out(ports, &prepared, others)?;
-        Ok((report.exit.code(), report.message))
+        let reports = refit_engine::carry_out(ports, &prepared, others)?;
+        Ok((reports.exit().code(), message(&reports)))
     }))
+}
+
+/// Gives the report of the only group.
+pub(crate) fn one<B>(reports: Reports<B>) -> Report<B> {
+    reports.only().unwrap()
+}
+
+/// Gives the sentence of the whole.
+pub(crate) fn message<B>(reports: &Reports<B>) -> String {
+    match reports {
+        Reports::One(report) => report.message.clone(),
+        Reports::Several(report) => report.message.clone(),
+    }
 }
 
 pub(crate) fn told(result: Result<(u8, String), Error>) -> String {

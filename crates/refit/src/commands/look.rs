@@ -41,6 +41,7 @@ pub(crate) struct Inventory;
 Examples:
   refit check
   refit check flux@v2.6.4
+  refit check --all-clusters
   refit check --accept OtherUpdater:renovate.json")]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -49,7 +50,8 @@ pub(crate) struct Check {
 
 /// Show before and after of a request, or of the plan where none is open.
 ///
-/// Prints a unified diff and nothing else to stdout.
+/// Prints a unified diff and nothing else to stdout. With `--cluster` or `--all-clusters` it shows the open request of
+/// each, else its plan.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -82,18 +84,27 @@ pub(crate) fn check(options: &Check, global: &Global) -> Result<Answer, Failure>
     let ask = options.selection.ask(global)?;
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::check(ports, &ask))?;
-    Answer::new(&report, view::plan::check(&report))
+    Answer::of_groups(&report, view::plan::check)
 }
 
 /// Runs `refit diff`.
 pub(crate) fn diff(options: &Diff, global: &Global) -> Result<Answer, Failure> {
     let ask = options.consent.ask(global)?;
     let edges = Edges::open(global)?;
-    let report = edges.run(|ports| refit_engine::diff(ports, &ask, options.request))?;
+    let reports = edges.run(|ports| refit_engine::diff(ports, &ask, options.request))?;
     let mut notes = String::new();
-    if report.body.files.is_empty() {
-        notes = view::lines::head(&report);
+    for report in reports.each() {
+        if report.body.files.is_empty() {
+            notes.push_str(&view::lines::head(report));
+        }
+        view::lines::next(&mut notes, &report.next, "");
     }
-    view::lines::next(&mut notes, &report.next, "");
-    Ok(Answer::new(&report, view::requests::diff(&report))?.with_notes(notes))
+    let mut answer = Answer::of_groups(&reports, view::requests::diff)?.with_notes(notes);
+    // Another program reads the differences, so they stand alone.
+    answer.data = reports
+        .each()
+        .into_iter()
+        .flat_map(|report| view::requests::diff(report).into_bytes())
+        .collect();
+    Ok(answer)
 }

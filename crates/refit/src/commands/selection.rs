@@ -81,6 +81,7 @@ pub(crate) fn ask(global: &Global) -> Ask {
     Ask {
         base: global.base.clone(),
         clusters: global.cluster.clone(),
+        all_clusters: global.all_clusters,
         ..Ask::default()
     }
 }

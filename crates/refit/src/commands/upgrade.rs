@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use refit_core::report::{Exit, Plan as PlanBody, Report, State};
+use refit_core::report::{Exit, Plan as PlanBody, Reports, State};
 use refit_engine::{Commits, Others, Prepared};
 use refit_manifest::{Answer as Choice, DecisionId, Entry};
 
@@ -26,12 +26,13 @@ Examples:
   refit plan
   refit plan flux@v2.6.4
   refit plan --patch
+  refit plan --all-clusters
   refit plan --out plan.json && refit upgrade --plan plan.json
   refit plan --exit-code    # 6 when an upgrade would change something")]
 pub(crate) struct Plan {
     #[command(flatten)]
     selection: Selection,
-    /// Save the plan as JSON, for `refit upgrade --plan FILE`.
+    /// Save the plan as JSON, for `refit upgrade --plan FILE`; of one cluster (with those that share its files).
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// End with 6 when the upgrade would change something.
@@ -49,6 +50,8 @@ Examples:
   refit upgrade
   refit upgrade flux@v2.6.4 --yes
   refit upgrade --patch --yes
+  refit upgrade --cluster staging --cluster production
+  refit upgrade --all-clusters --yes    # one request per cluster
   refit upgrade --plan plan.json
   refit upgrade --accept OtherUpdater:renovate.json")]
 pub(crate) struct Upgrade {
@@ -118,9 +121,15 @@ pub(crate) fn plan(options: &Plan, global: &Global) -> Result<Answer, Failure> {
     let report = prepared.report_for("plan");
     let mut answer = show(&report)?;
     if let Some(path) = &options.out {
+        if matches!(report, Reports::Several(_)) {
+            return Err(
+                Failure::usage("a saved plan is about one cluster, or about clusters that share their files")
+                    .hint("name one with `--cluster NAME` for each plan that is saved"),
+            );
+        }
         disk::write_file(path, &Entry::file(output::pretty(&answer.json)))?;
     }
-    if options.exit_code && would_change(report.state) {
+    if options.exit_code && would_change(&report) {
         answer.exit = Exit::Waiting;
     }
     Ok(answer)
@@ -140,8 +149,8 @@ pub(crate) fn upgrade(options: &Upgrade, global: &Global) -> Result<Answer, Fail
         Some(saved) => refit_engine::plan_saved(ports, &ask, saved),
         None => refit_engine::plan(ports, &ask),
     })?;
-    if !would_change(prepared.report().state) {
-        return show(prepared.report());
+    if !would_change(&prepared.report()) {
+        return show(&prepared.report());
     }
     if !options.yes
         && let Some(unconfirmed) = confirm(&prepared)?
@@ -154,7 +163,7 @@ pub(crate) fn upgrade(options: &Upgrade, global: &Global) -> Result<Answer, Fail
         Others::Stop
     };
     let report = edges.run(|ports| refit_engine::carry_out(ports, &prepared, others))?;
-    Answer::new(&report, view::plan::upgrade(&report))
+    Answer::of_groups(&report, view::plan::upgrade)
 }
 
 /// Runs `refit resolve`.
@@ -163,7 +172,7 @@ pub(crate) fn resolve(options: &Resolve, global: &Global) -> Result<Answer, Fail
     let answer = choice(options)?;
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::resolve(ports, &ask, answer))?;
-    Answer::new(&report, view::decisions::resolve(&report))
+    Answer::of_groups(&report, view::decisions::resolve)
 }
 
 /// Runs `refit resume`.
@@ -176,16 +185,17 @@ pub(crate) fn resume(options: &Resume, global: &Global) -> Result<Answer, Failur
     };
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::resume(ports, &ask, commits))?;
-    Answer::new(&report, view::plan::upgrade(&report))
+    Answer::of_groups(&report, view::plan::upgrade)
 }
 
-fn show(report: &Report<PlanBody>) -> Result<Answer, Failure> {
-    Answer::new(report, view::plan::plan(report))
+fn show(plans: &Reports<PlanBody>) -> Result<Answer, Failure> {
+    Answer::of_groups(plans, view::plan::plan)
 }
 
-/// Tells whether carrying out the plan would write something.
-fn would_change(state: State) -> bool {
-    matches!(state, State::Ready | State::DecisionNeeded)
+/// Tells whether carrying out one of the plans would write something.
+fn would_change(plans: &Reports<PlanBody>) -> bool {
+    let changes = |state| matches!(state, State::Ready | State::DecisionNeeded);
+    plans.each().iter().any(|plan| changes(plan.state))
 }
 
 fn read_plan(path: &Path) -> Result<Vec<u8>, Failure> {
@@ -195,7 +205,7 @@ fn read_plan(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// Asks a person; gives the answer to end with when there is no consent.
 fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
-    let mut shown = show(prepared.report())?;
+    let mut shown = show(&prepared.report())?;
     shown.exit = Exit::Usage;
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         let complaint = Failure::usage("nothing was changed: there is no terminal to ask at")
@@ -204,7 +214,11 @@ fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
         return Ok(Some(shown));
     }
     output::note(&String::from_utf8_lossy(&shown.data));
-    if yes("carry out this plan?")? {
+    let question = match prepared.report() {
+        Reports::One(_) => "carry out this plan?",
+        Reports::Several(_) => "carry out these plans?",
+    };
+    if yes(question)? {
         return Ok(None);
     }
     shown.data.clear();

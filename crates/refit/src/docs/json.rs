@@ -144,6 +144,10 @@ fn kind(rust: &str, known: &BTreeMap<&str, &Shape>) -> String {
         "bool" => "true or false".into(),
         "serde_json::Value" => "object".into(),
         "Code" => "[code](findings.md)".into(),
+        "OfGroup<B>" => "[OfGroup](#ofgroup)".into(),
+        "Report<B>" => {
+            "the fields of the result with its own `apiVersion`, `kind`, `state`, `message` and `next`".into()
+        }
         name if known.contains_key(name) => format!("[{name}](#{})", name.to_lowercase()),
         other => panic!("the page has no words for the type `{other}`"),
     }
@@ -201,6 +205,8 @@ stdout, whatever happens; messages for people go to stderr.
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
 of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog`, `Init`, `Schema`
 (of `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
+A command that worked on several groups of clusters (`--all-clusters`, several `--cluster`) gives an object of the kind
+`Groups`, which lists the result of each; for one group it gives the result itself.
 
 Ids and digests are texts of hexadecimal digits. Lists have a fixed order: the same repository gives the same object.
 ";

@@ -1,0 +1,170 @@
+//! Which upgrades are under way, and what to ask for to plan them again.
+//!
+//! In: open requests with their records, confirmed notes. Out: one [`Way`] per cluster, its newest open request before
+//! its newest note whose target is not installed yet.
+
+use std::collections::BTreeMap;
+
+use refit_core::finding::Acceptance;
+use refit_core::inventory::Group;
+use refit_core::record::Note;
+use refit_core::release::Version;
+
+use super::ground::{Flow, Pick, Picked};
+use super::observe::Open;
+use super::prepare::{self, Planned};
+use super::{notes, observe};
+use crate::{Ask, Error, Target};
+
+/// The upgrades of a target branch that are under way.
+pub(super) struct UnderWay {
+    /// The open requests, newest first.
+    pub(super) open: Vec<Open>,
+    ways: BTreeMap<String, Way>,
+}
+
+/// An upgrade under way.
+#[derive(Clone)]
+struct Way {
+    to: Version,
+    accepted: Vec<Acceptance>,
+}
+
+/// A group of clusters with what to ask for to plan its upgrade.
+pub(super) struct Asked<'a> {
+    pub(super) picked: Picked<'a>,
+    pub(super) ask: Ask,
+}
+
+/// Looks for the upgrades under way.
+pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
+    let open = observe::open_with_records(flow)?;
+    let mut ways = BTreeMap::new();
+    for Open { record, .. } in &open {
+        let way = || Way {
+            to: record.to.clone(),
+            accepted: record.accepted.clone(),
+        };
+        for name in std::iter::once(&record.cluster).chain(&record.with) {
+            ways.entry(name.clone()).or_insert_with(way);
+        }
+    }
+    let clusters = &flow.ground.inventory.clusters;
+    let installed: BTreeMap<&str, &Version> = clusters
+        .iter()
+        .filter_map(|cluster| Some((&*cluster.root.name, cluster.main()?.detection.version.as_ref()?)))
+        .collect();
+    let is_installed = |note: &Note| {
+        installed
+            .get(&*note.cluster)
+            .is_some_and(|version| **version >= note.to)
+    };
+    let mut notes = notes::all(flow.ports)?;
+    notes.retain(|note| note.confirmed && note.branch == flow.ground.base.branch && !is_installed(note));
+    notes.sort_by_key(|note| std::cmp::Reverse(note.asked));
+    for note in &notes {
+        let way = || Way {
+            to: note.to.clone(),
+            accepted: note.accepted.clone(),
+        };
+        for name in std::iter::once(&note.cluster).chain(&note.with) {
+            ways.entry(name.clone()).or_insert_with(way);
+        }
+    }
+    Ok(UnderWay { open, ways })
+}
+
+impl UnderWay {
+    /// Lists the open requests that are about one of some clusters.
+    pub(super) fn open_of(&self, clusters: &[String]) -> Vec<&Open> {
+        self.open.iter().filter(|open| open.record.is_about(clusters)).collect()
+    }
+
+    /// Gives what to ask for to plan the upgrade of a group again.
+    pub(super) fn of(&self, ask: &Ask, group: &Group<'_>) -> Option<Ask> {
+        let names = group.names();
+        let way = names.iter().find_map(|name| self.ways.get(name))?;
+        Some(again(ask, &names, &way.to, &way.accepted))
+    }
+
+    /// Gives the upgrades under way of the groups that the user named, or of all.
+    pub(super) fn all<'a>(&self, flow: Flow<'a>) -> Result<Vec<Asked<'a>>, Error> {
+        let asked = |picked: Picked<'a>| {
+            let ask = self.of(flow.ask, &picked.group)?;
+            Some(Asked {
+                picked: picked.whole(),
+                ask,
+            })
+        };
+        Ok(flow.picked()?.into_iter().filter_map(asked).collect())
+    }
+}
+
+/// Gives the upgrades under way that the user means: all that were named; of those that were not, the only one.
+pub(super) fn meant(flow: Flow<'_>) -> Result<Vec<Asked<'_>>, Error> {
+    let all = look(flow)?.all(flow)?;
+    if all.len() > 1 && !flow.names_clusters() {
+        let mut names: Vec<String> = all.iter().flat_map(|asked| asked.picked.group.names()).collect();
+        names.sort_unstable();
+        return Err(Error::Usage {
+            message: format!("upgrades of `{}` are under way", names.join("`, `")),
+            remedy: "name one with `--cluster NAME`, or take all with `--all-clusters`".to_owned(),
+        });
+    }
+    Ok(all)
+}
+
+/// What a flow looks at that takes upgrades under way before plans.
+pub(super) enum Meant<'a> {
+    /// These groups.
+    Groups(Vec<Asked<'a>>),
+    /// An answer about the repository as a whole: clusters to choose from, or none.
+    Whole(Planned),
+}
+
+/// Gives the groups that the user means, each with its upgrade under way, else with what was asked.
+pub(super) fn or_plan(flow: Flow<'_>) -> Result<Meant<'_>, Error> {
+    let under_way = meant(flow)?;
+    if !under_way.is_empty() && !flow.names_clusters() {
+        return Ok(Meant::Groups(under_way));
+    }
+    match flow.pick()? {
+        Pick::Groups(picked) => {
+            let mut asked = asked(flow, picked);
+            for one in under_way {
+                let name = &one.picked.group.first().root.name;
+                if let Some(place) = asked.iter_mut().find(|asked| asked.picked.group.has(name)) {
+                    *place = one;
+                }
+            }
+            Ok(Meant::Groups(asked))
+        }
+        Pick::Choose(groups) => Ok(Meant::Whole(prepare::choose(flow, &groups))),
+        Pick::None => Ok(Meant::Whole(prepare::nothing_there(flow))),
+    }
+}
+
+/// Gives groups with what the user asked.
+pub(super) fn asked<'a>(flow: Flow<'_>, picked: Vec<Picked<'a>>) -> Vec<Asked<'a>> {
+    let asked = |picked| Asked {
+        picked,
+        ask: flow.ask.clone(),
+    };
+    picked.into_iter().map(asked).collect()
+}
+
+/// Asks again for what was asked before.
+pub(super) fn again(ask: &Ask, clusters: &[String], to: &Version, accepted: &[Acceptance]) -> Ask {
+    let mut accept = ask.accept.clone();
+    accept.extend(accepted.iter().cloned());
+    Ask {
+        clusters: clusters.to_vec(),
+        all_clusters: false,
+        target: Target {
+            version: Some(to.to_string()),
+            ..Target::default()
+        },
+        accept,
+        ..ask.clone()
+    }
+}
