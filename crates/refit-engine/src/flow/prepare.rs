@@ -5,6 +5,7 @@ use std::rc::Rc;
 use refit_core::check::{self, Target};
 use refit_core::finding::{self, Acceptance, Code, Finding};
 use refit_core::inventory::Group;
+use refit_core::options::Options;
 use refit_core::plan::{self, Given, Opening, Plan};
 use refit_core::record::Note;
 use refit_core::release::Version;
@@ -133,6 +134,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     let compared = Compared {
         from: &from,
         to: &to,
+        options: &main.options,
         sides: &sides,
     };
     body.findings.extend(against(ports, group, &compared));
@@ -140,7 +142,26 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     if !complete {
         return Ok(blocked(body, ask));
     }
-    let target = format!("{}@{to}", ports.catalog.platform());
+    merged(flow, group, &compared, body)
+}
+
+/// The two releases of an upgrade and what the generator writes for them.
+struct Compared<'a> {
+    from: &'a Version,
+    to: &'a Version,
+    options: &'a Options,
+    sides: &'a [plan::Sides],
+}
+
+/// Makes the plan of a group whose sides are complete.
+fn merged(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    compared: &Compared<'_>,
+    mut body: report::Plan,
+) -> Result<Planned, Error> {
+    let Flow { ports, ask, ground } = flow;
+    let target = format!("{}@{}", ports.catalog.platform(), compared.to);
     let note = notes::read(ports, &plan::upgrade_id(&ground.base.branch, group, &target))?;
     let accepted = accepted(ask, note.as_ref());
     finding::accept(&mut body.findings, &accepted);
@@ -148,10 +169,10 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
         snapshot: &ground.snapshot,
         group,
         catalog: ports.catalog,
-        from: &from,
-        to: &to,
-        options: &main.options,
-        sides: &sides,
+        from: compared.from,
+        to: compared.to,
+        options: compared.options,
+        sides: compared.sides,
         answers: &answers(group, note.as_ref()),
         accepted: &accepted,
         findings: &body.findings,
@@ -171,16 +192,9 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     Ok(ready(body, work))
 }
 
-/// The two releases of an upgrade and what the generator writes for them.
-struct Compared<'a> {
-    from: &'a Version,
-    to: &'a Version,
-    sides: &'a [plan::Sides],
-}
-
 /// Compares the target with the installed release, by version and by definitions.
 fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec<Finding> {
-    let &Compared { from, to, sides } = compared;
+    let &Compared { from, to, sides, .. } = compared;
     let target = Target {
         from,
         to,
