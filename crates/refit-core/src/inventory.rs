@@ -18,11 +18,13 @@ use crate::configuration::{self, Configuration, Spec};
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
 use crate::generated::{Controller, Generated};
-use crate::options::{self, Options};
+use crate::operator::{self, Instance};
+use crate::options::{self, OddDomain, Options};
 use crate::overlays::{self, Overlays};
 use crate::record::Record;
 use crate::roots::{self, Root};
 use crate::snapshot::Snapshot;
+use crate::substitution;
 use crate::updaters;
 
 pub use group::Group;
@@ -70,6 +72,10 @@ pub struct GeneratedFile {
     pub options: Options,
     /// The images of its controllers.
     pub images: Vec<String>,
+    /// The addresses in arguments whose domain looks mistyped.
+    pub odd_domains: Vec<OddDomain>,
+    /// The namespaces of its controllers where it holds several planes; else empty.
+    pub namespaces: BTreeSet<String>,
 }
 
 impl Inventory {
@@ -84,6 +90,37 @@ impl Cluster {
     pub fn main(&self) -> Option<&GeneratedFile> {
         self.files.first()
     }
+}
+
+/// What the clusters are read from.
+struct Sight<'a> {
+    candidates: &'a BTreeMap<Path, Candidate>,
+    instances: &'a [Instance],
+    snapshot: &'a Snapshot,
+    catalog: &'a Catalog,
+}
+
+/// Finds planes that the Flux Operator runs and that are part of no cluster with a manifest.
+fn handed_over(instances: &[Instance], clusters: &[Cluster]) -> Vec<Finding> {
+    let alone = |instance: &&Instance| !clusters.iter().any(|cluster| is_part(instance, &cluster.root));
+    let found = instances.iter().filter(alone).map(|instance| {
+        let mut finding = instance.alone();
+        // Where other clusters can be upgraded, this one must not stop them.
+        if clusters.iter().any(|cluster| !cluster.files.is_empty()) {
+            finding.severity = Severity::Warning;
+        }
+        finding
+    });
+    found.collect()
+}
+
+/// Tells whether a FluxInstance is part of what a cluster is built from.
+fn is_part(instance: &Instance, root: &Root) -> bool {
+    let beside = root
+        .generated
+        .iter()
+        .any(|file| file.directory() == instance.path.directory());
+    beside || root.build.resources.contains(&instance.path)
 }
 
 enum Candidate {
@@ -114,10 +151,15 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
     findings.extend(problem);
     let roots = roots::find(&snapshot.tree, &counted, &said);
     findings.extend(problems::unfound(&said, &roots));
-    let clusters: Vec<Cluster> = roots
-        .into_iter()
-        .map(|root| cluster(root, &candidates, snapshot, catalog))
-        .collect();
+    let instances = operator::instances(&snapshot.tree);
+    let seen = Sight {
+        candidates: &candidates,
+        instances: &instances,
+        snapshot,
+        catalog,
+    };
+    let clusters: Vec<Cluster> = roots.into_iter().map(|root| cluster(root, &seen)).collect();
+    findings.extend(handed_over(&instances, &clusters));
     let elsewhere = |finding: &Finding| {
         !clusters
             .iter()
@@ -150,12 +192,23 @@ fn said(snapshot: &Snapshot) -> (Spec, Option<Finding>) {
 fn candidates(snapshot: &Snapshot, catalog: &Catalog) -> (BTreeMap<Path, Candidate>, Vec<Finding>) {
     let mut candidates = BTreeMap::new();
     let mut findings = Vec::new();
+    for path in snapshot
+        .paths
+        .keys()
+        .filter(|path| USUAL_NAMES.contains(&path.file_name()))
+    {
+        let unread = problems::unread(path, snapshot);
+        candidates.extend(unread.map(|finding| (path.clone(), Candidate::Broken(finding))));
+    }
     for (path, entry) in snapshot
         .tree
         .iter()
         .filter(|(path, _)| path.is_yaml() || path.is_json())
     {
         let Some(bytes) = entry.bytes() else { continue };
+        if candidates.contains_key(path) {
+            continue;
+        }
         let usual = USUAL_NAMES.contains(&path.file_name());
         let likely = usual || looks_generated(bytes);
         match Stream::split(Arc::clone(bytes)) {
@@ -199,11 +252,12 @@ fn names_platform(bytes: &[u8], catalog: &Catalog) -> bool {
     looks_generated(bytes) && catalog.resources().iter().any(|resource| text.contains(&resource.crd))
 }
 
-fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapshot, catalog: &Catalog) -> Cluster {
+fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
+    let Sight { snapshot, catalog, .. } = *seen;
     let mut files = Vec::new();
     let mut findings = Vec::new();
     for path in &root.generated {
-        match candidates.get(path) {
+        match seen.candidates.get(path) {
             Some(Candidate::Manifest(stream)) => {
                 findings.extend(problems::unparsed(path, stream));
                 let whole = beside(path, stream, &root, snapshot);
@@ -225,8 +279,8 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
         findings.extend(about(file, &overlays, snapshot));
     }
     findings.extend(duplicates(&root, &files, snapshot));
-    let paths: Vec<Path> = files.iter().map(|file| file.path.clone()).collect();
-    findings.extend(updaters::find(&snapshot.tree, &paths));
+    findings.extend(problems::too_large(&root, snapshot));
+    findings.extend(around(&root, &files, &chain, seen));
     Cluster {
         root,
         files,
@@ -234,6 +288,23 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
         record,
         findings,
     }
+}
+
+/// Finds what else acts on the generated files: substitutions, the Flux Operator, other updaters.
+fn around(root: &Root, files: &[GeneratedFile], chain: &[Path], seen: &Sight<'_>) -> Vec<Finding> {
+    let tree = &seen.snapshot.tree;
+    let streams: Vec<(&Path, &Stream)> = files.iter().map(|file| (&file.path, &*file.stream)).collect();
+    let mut findings = substitution::find(tree, &streams, chain);
+    let own = seen.instances.iter().filter(|instance| is_part(instance, root));
+    let own: Vec<&Instance> = own.collect();
+    for instance in &own {
+        let mut finding = instance.beside(&root.generated);
+        finding.severity = Severity::Warning;
+        findings.push(finding);
+    }
+    let paths: Vec<Path> = files.iter().map(|file| file.path.clone()).collect();
+    findings.extend(updaters::find(tree, &paths, &own));
+    findings
 }
 
 /// Joins a generated file with the files of its build that hold objects of the same generator: options are read from all
@@ -263,11 +334,15 @@ const VERSION: &str = "app.kubernetes.io/version: ";
 fn generated(path: &Path, stream: &Arc<Stream>, whole: &Stream, catalog: &Catalog) -> GeneratedFile {
     let manifest = Generated::read(stream, catalog);
     let images = manifest.controllers().filter_map(Controller::image_text);
+    let options = options::recover(&Generated::read(whole, catalog), catalog);
+    let default = Options::defaults(catalog).cluster_domain;
     GeneratedFile {
         path: path.clone(),
         stream: Arc::clone(stream),
         detection: detect::detect(&manifest, catalog),
-        options: options::recover(&Generated::read(whole, catalog), catalog),
+        odd_domains: options::odd_domains(&manifest, &options, &default),
+        namespaces: problems::planes(&manifest),
+        options,
         images: images.map(ToOwned::to_owned).collect(),
     }
 }
@@ -312,6 +387,8 @@ fn about(file: &GeneratedFile, overlays: &Overlays, snapshot: &Snapshot) -> Vec<
         findings.push(problems::unclear(file));
     }
     findings.extend(problems::mixed(file));
+    findings.extend(problems::several_planes(file));
+    findings.extend(file.odd_domains.iter().map(|odd| problems::odd_domain(file, odd)));
     if snapshot.paths.get(&file.path).is_some_and(|seen| seen.filtered) {
         let message = "Git attributes change its bytes between repository and checkout";
         findings.push(Finding::new(Code::FilteredFile, file.path.as_str(), message));

@@ -79,6 +79,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             size: item.size,
             filtered: item.filtered,
             executable,
+            linked: item.kind == ListedKind::Link,
         };
         snapshot.paths.insert(item.path.clone(), seen);
         let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);

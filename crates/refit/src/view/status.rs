@@ -77,11 +77,14 @@ fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
     entry(text, &cluster.platform, &cluster.version);
     for one in &cluster.evidence {
         let value = if one.value.is_empty() {
-            "no release matches"
+            "no release matches all of it"
         } else {
             &one.value
         };
         entry(text, "evidence", &format!("{}: {value}", one.source));
+    }
+    if !cluster.verdict.is_empty() {
+        entry(text, "verdict", &cluster.verdict);
     }
     for option in &cluster.options {
         entry(text, "option", &format!("{}={}", option.name, option.value));
