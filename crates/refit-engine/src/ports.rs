@@ -303,6 +303,12 @@ pub struct Content {
 pub trait Releases {
     /// Gives where it is, for messages.
     fn location(&self) -> String;
+    /// Adds the sources that the platform repository names, behind those of the user; naming them again changes nothing.
+    /// A source that is fixed takes none.
+    fn extend(&self, sources: &[String]) -> Result<(), PortError> {
+        let _ = sources;
+        Ok(())
+    }
     /// Lists the versions that the source has for a platform, as it spells them, in no order.
     fn versions(&self, platform: &str) -> Result<Vec<String>, PortError>;
     /// Gives the manifests of a version, the one with most components first; a recorded digest that does not match is

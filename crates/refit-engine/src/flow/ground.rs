@@ -94,6 +94,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
     let inventory = inventory::take(&snapshot, ports.catalog);
+    ports.releases.extend(&inventory.said.catalog.sources)?;
     let mut versions: Vec<Version> = ports
         .releases
         .versions(ports.catalog.platform().as_str())?
