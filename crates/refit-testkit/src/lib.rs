@@ -13,6 +13,7 @@ pub mod guide;
 pub mod memory;
 pub mod memory_forge;
 pub mod merging;
+pub mod overlays;
 pub mod policy;
 pub mod random;
 pub mod reformat;
