@@ -21,12 +21,20 @@ pub(crate) enum Make {
     Mapping,
 }
 
-/// Makes a field of any kind.
-pub(crate) fn field(path: &str, create: bool) -> FieldSpec {
+/// Makes a field of any kind, which is set where it is.
+pub(crate) fn field(path: &str) -> FieldSpec {
     FieldSpec {
         gvk: Gvk::default(),
         path: path.to_owned(),
-        create,
+        create: false,
+    }
+}
+
+/// Makes a field of any kind, which is made where it is not.
+pub(crate) fn made_field(path: &str) -> FieldSpec {
+    FieldSpec {
+        create: true,
+        ..field(path)
     }
 }
 

@@ -46,19 +46,20 @@ pub(crate) fn images(resources: &mut [Resource], entry: &Value) -> Result<(), (O
         suffix: raw_at(entry, &["tagSuffix"]),
         digest: raw_at(entry, &["digest"]),
     };
-    let affected = |resource: &&mut Resource| raw_at(&resource.value, &["kind"]) != "CustomResourceDefinition";
-    let each = resources.iter_mut().enumerate();
-    for (at, resource) in each.filter(|(_, resource)| affected(&resource)) {
-        change
-            .everywhere(&mut resource.value)
-            .map_err(|reason| (Some(at), reason))?;
+    // Kustomize changes all objects by the names of fields first, and by paths then.
+    for (at, resource) in resources.iter_mut().enumerate() {
+        if raw_at(&resource.value, &["kind"]) != "CustomResourceDefinition" {
+            change
+                .everywhere(&mut resource.value)
+                .map_err(|reason| (Some(at), reason))?;
+        }
     }
     for (at, resource) in resources.iter_mut().enumerate() {
         if raw_at(&resource.value, &["kind"]) == "CustomResourceDefinition" {
             continue;
         }
         for path in FIELDS {
-            visit(&mut resource.value, &field(path, false), Make::Nothing, &mut |value| {
+            visit(&mut resource.value, &field(path), Make::Nothing, &mut |value| {
                 change.one(value)
             })
             .map_err(|reason| (Some(at), reason))?;

@@ -2,7 +2,7 @@
 //!
 //! In: objects and pairs. Out: objects with the pairs in the fields that kustomize sets them in.
 
-use crate::fields::{FieldSpec, Make, field, table, visit};
+use crate::fields::{FieldSpec, Make, made_field, table, visit};
 use crate::id::Gvk;
 use crate::resource::{Resource, raw_at};
 use crate::value::Value;
@@ -75,7 +75,7 @@ pub(crate) fn common() -> Vec<FieldSpec> {
 
 fn templates() -> Vec<FieldSpec> {
     let mut specs = table(TEMPLATES);
-    specs.push(field("metadata/labels", true));
+    specs.push(made_field("metadata/labels"));
     specs
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn of_entry(entry: &Value) -> Result<Vec<FieldSpec>, String> {
     let more = match (says("includeSelectors"), says("includeTemplates")) {
         (true, _) => common(),
         (false, true) => templates(),
-        (false, false) => vec![field("metadata/labels", true)],
+        (false, false) => vec![made_field("metadata/labels")],
     };
     for spec in more {
         let wider = |other: &&FieldSpec| other.path == spec.path && selects(&spec.gvk, &other.gvk);

@@ -124,7 +124,8 @@ fn mapping(node: NodeRef<'_>, rules: Rules) -> Result<Value, Trouble> {
         let name = self::value(key, rules)?;
         let name = match (&name, rules) {
             (Value::Text(text), _) => text.clone(),
-            (Value::Number(text), Rules::Settings) => text.clone(),
+            (Value::Number(text), Rules::Settings) if !text.is_empty() => text.clone(),
+            (Value::Bool(value), Rules::Settings) => value.to_string().into(),
             _ => {
                 let message = format!("the key `{}` is no string", key.source());
                 return Err(Trouble::fails(line(key), message));
@@ -161,10 +162,21 @@ fn scalar(node: NodeRef<'_>, style: Style, rules: Rules) -> Result<Value, Troubl
     match node.tag() {
         None if style != Style::Plain => Ok(Value::text(text)),
         Some("str") => Ok(Value::text(text)),
+        None if rules == Rules::Objects && is_other_time(text) => Err(Trouble::unsure(
+            line(node),
+            format!("the time `{text}` is written without quotes"),
+        )),
         None => Ok(plain(text, rules)),
         Some("int" | "float" | "bool" | "null") if style == Style::Plain => Ok(plain(text, rules)),
         Some(tag) => Err(Trouble::unsure(line(node), format!("the tag `{tag}` is used"))),
     }
+}
+
+/// Tells whether a plain scalar may be a time that is printed in another form than it is written in.
+fn is_other_time(text: &str) -> bool {
+    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    let is_date = shape.starts_with("0000-0") && shape.matches('-').count() >= 2;
+    is_date && shape != "0000-00-00T00:00:00Z"
 }
 
 /// Reads a plain scalar.

@@ -9,7 +9,7 @@ use crate::read::Trouble;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Kustomize ends with an error.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// What kustomize does is not evaluated.
     Unsure(Reason),
 }
@@ -17,35 +17,38 @@ pub(crate) enum Stop {
 impl Stop {
     /// A failure of one entry.
     pub(crate) fn entry(entry: &Entry, message: impl Into<String>) -> Self {
-        Self::Failed(Failure {
+        Self::Failed(Box::new(Failure {
             path: entry.kustomization.clone(),
             line: entry.line,
             entry: Some(entry.clone()),
             object: None,
             message: message.into(),
-        })
+        }))
     }
 
     /// A failure of one entry at one object.
     pub(crate) fn object(entry: &Entry, object: Identity, message: impl Into<String>) -> Self {
-        match Self::entry(entry, message) {
-            Self::Failed(failure) => Self::Failed(Failure {
-                object: Some(object),
-                ..failure
-            }),
-            other => other,
-        }
+        let mut stop = Self::entry(entry, message);
+        stop.amend(|failure| failure.object = Some(object));
+        stop
     }
 
     /// A failure at a place.
     pub(crate) fn failed(path: &Path, line: usize, message: impl Into<String>) -> Self {
-        Self::Failed(Failure {
+        Self::Failed(Box::new(Failure {
             path: path.clone(),
             line,
             entry: None,
             object: None,
             message: message.into(),
-        })
+        }))
+    }
+
+    /// Says more about a failure.
+    pub(crate) fn amend(&mut self, more: impl FnOnce(&mut Failure)) {
+        if let Self::Failed(failure) = self {
+            more(failure);
+        }
     }
 
     /// Something that is not evaluated.
@@ -80,7 +83,7 @@ impl Notes {
         match stop {
             // What fails after something was left out may fail for that alone.
             Stop::Failed(_) if !self.reasons.is_empty() => {}
-            Stop::Failed(failure) => self.failures.push(failure),
+            Stop::Failed(failure) => self.failures.push(*failure),
             Stop::Unsure(reason) => self.reasons.push(reason),
         }
     }

@@ -7,7 +7,7 @@ use crate::kustomization::Kustomization;
 use crate::order;
 use crate::read::finished;
 use crate::references;
-use crate::resource::{Resource, set_strings, strings};
+use crate::resource::{Resource, counts, set_strings, strings};
 use crate::stop::Stop;
 
 /// Objects with this annotation are for local use alone.
@@ -39,6 +39,18 @@ impl Evaluation<'_> {
         }
         let result = references::follow(&mut resources);
         result.map_err(|failure| place(&resources, failure))?;
+        if let Some((key, _)) = counts(&resources).iter().find(|(_, count)| **count > 1) {
+            let message = format!("in the end there are two objects `{}/{}`", key.1, key.2);
+            return Err(Stop::failed(&kustomization.path, 1, message));
+        }
+        let nameless = |resource: &&Resource| {
+            let id = resource.id();
+            id.kind.is_empty() || (id.name.is_empty() && !id.kind.ends_with("List"))
+        };
+        if let Some(resource) = resources.iter().find(nameless) {
+            let message = format!("in the end a `{}` has no name or no kind", resource.id().kind);
+            return Err(Stop::failed(&kustomization.path, 1, message));
+        }
         resources.retain(|resource| {
             let annotations = strings(&resource.value, "annotations");
             annotations.get(LOCAL).is_none_or(|value| value == "false")

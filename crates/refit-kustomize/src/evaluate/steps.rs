@@ -130,12 +130,8 @@ fn at_field(kustomization: &Kustomization, field: &str, resources: &[Resource], 
         .as_ref()
         .map(|object| format!("`{object}`: "))
         .unwrap_or_default();
-    match Stop::failed(
-        &kustomization.path,
-        kustomization.line(field),
-        format!("{words}{reason}"),
-    ) {
-        Stop::Failed(failure) => Stop::Failed(crate::built::Failure { object, ..failure }),
-        other => other,
-    }
+    let line = kustomization.line(field);
+    let mut stop = Stop::failed(&kustomization.path, line, format!("{words}{reason}"));
+    stop.amend(|failure| failure.object = object);
+    stop
 }

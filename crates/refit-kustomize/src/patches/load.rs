@@ -167,13 +167,11 @@ fn file(tree: &Tree, entry: &Entry, name: &str) -> Result<(Arc<[u8]>, Path), Sto
 /// Says where the trouble is: in the file, or in the entry.
 fn place(entry: &Entry, file: Option<&Path>, trouble: &Trouble) -> Stop {
     match file {
-        Some(path) => match Stop::trouble(path, trouble) {
-            Stop::Failed(failure) => Stop::Failed(crate::built::Failure {
-                entry: Some(entry.clone()),
-                ..failure
-            }),
-            unsure @ Stop::Unsure(_) => unsure,
-        },
+        Some(path) => {
+            let mut stop = Stop::trouble(path, trouble);
+            stop.amend(|failure| failure.entry = Some(entry.clone()));
+            stop
+        }
         None if trouble.certain => Stop::entry(entry, trouble.message.clone()),
         None => Stop::unsure(&entry.kustomization, entry.line, trouble.message.clone()),
     }

@@ -72,7 +72,6 @@ fn walk(
         set(value)?;
         return Ok(1);
     };
-    let wrong = || Miss::Fails("the path of a field does not fit the object".to_owned());
     match (first, value) {
         (_, value) if value.is_null() => Err(Miss::Unsure("the path of a field leads through null".to_owned())),
         (Part::Field(name), Value::Map(map)) => {
@@ -108,14 +107,8 @@ fn walk(
             Ok(found)
         }
         (Part::Matching(field, pattern), Value::List(items)) => {
-            let regex =
-                Regex::new(pattern).map_err(|_| Miss::Unsure(format!("`{pattern}` is no regular expression")))?;
             let mut found = 0;
-            let fits = |item: &Value| {
-                let value = if field.is_empty() { Some(item) } else { item.get(field) };
-                value.is_some_and(|value| value.scalar().is_some_and(|text| regex.is_match(text)))
-            };
-            for item in items.iter_mut().filter(|item| fits(item)) {
+            for item in matching(items, field, pattern)? {
                 found += walk(item, rest, create, set)?;
             }
             if found == 0 && create != Create::Nothing {
@@ -123,8 +116,18 @@ fn walk(
             }
             Ok(found)
         }
-        _ => Err(wrong()),
+        _ => Err(Miss::Fails("the path of a field does not fit the object".to_owned())),
     }
+}
+
+/// Finds the elements with a value that fits a pattern; without the name of a field their own value counts.
+fn matching<'a>(items: &'a mut [Value], field: &str, pattern: &str) -> Result<Vec<&'a mut Value>, Miss> {
+    let regex = Regex::new(pattern).map_err(|_| Miss::Unsure(format!("`{pattern}` is no regular expression")))?;
+    let fits = |item: &Value| {
+        let value = if field.is_empty() { Some(item) } else { item.get(field) };
+        value.is_some_and(|value| value.scalar().is_some_and(|text| regex.is_match(text)))
+    };
+    Ok(items.iter_mut().filter(|item| fits(item)).collect())
 }
 
 /// Parts a path at dots; `[…]` holds one part, with or without dots.

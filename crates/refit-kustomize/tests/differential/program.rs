@@ -24,7 +24,12 @@ impl Program {
             return Ok(String::from_utf8(output.stdout).expect("UTF-8"));
         }
         let error = String::from_utf8_lossy(&output.stderr);
-        Err(error.lines().filter(|line| !line.starts_with('#')).take(3).collect::<Vec<_>>().join(" "))
+        Err(error
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .take(3)
+            .collect::<Vec<_>>()
+            .join(" "))
     }
 }
 
@@ -39,7 +44,12 @@ pub(crate) fn tree(folder: &Path) -> Tree {
                 open.push(path);
                 continue;
             }
-            let name = path.strip_prefix(folder).expect("inside").to_str().expect("UTF-8").to_owned();
+            let name = path
+                .strip_prefix(folder)
+                .expect("inside")
+                .to_str()
+                .expect("UTF-8")
+                .to_owned();
             let bytes = std::fs::read(&path).expect("a file");
             tree.insert(TreePath::new(name), Entry::file(bytes));
         }
@@ -50,14 +60,24 @@ pub(crate) fn tree(folder: &Path) -> Tree {
 /// Compares what was built with what was printed: the same objects in the same order.
 pub(crate) fn same(built: &Built, printed: &str) -> Result<(), String> {
     let stream = Stream::split(printed.as_bytes().into()).expect("documents");
-    let documents: Vec<_> = stream.documents().iter().filter(|document| !document.is_empty()).collect();
+    let documents: Vec<_> = stream
+        .documents()
+        .iter()
+        .filter(|document| !document.is_empty())
+        .collect();
     let name = |node: NodeRef<'_>| format!("{}", value(node));
     for (index, document) in documents.iter().enumerate() {
-        let root = document.root().unwrap_or_else(|| panic!("kustomize prints no YAML: {}", document.body_text()));
+        let root = document
+            .root()
+            .unwrap_or_else(|| panic!("kustomize prints no YAML: {}", document.body_text()));
         match built.objects.get(index) {
             None => return Err(format!("kustomize has one more: {}", name(root))),
             Some(object) if !equal(&object.value, root) => {
-                return Err(format!("object {index} differs\nours:   {}\ntheirs: {}", object.value, name(root)));
+                return Err(format!(
+                    "object {index} differs\nours:   {}\ntheirs: {}",
+                    object.value,
+                    name(root)
+                ));
             }
             Some(_) => {}
         }
@@ -78,7 +98,11 @@ fn equal(ours: &Value, theirs: NodeRef<'_>) -> bool {
                 })
         }
         (Value::List(items), Kind::Sequence(_)) => {
-            items.len() == theirs.items().len() && items.iter().zip(theirs.items()).all(|(ours, theirs)| equal(ours, theirs))
+            items.len() == theirs.items().len()
+                && items
+                    .iter()
+                    .zip(theirs.items())
+                    .all(|(ours, theirs)| equal(ours, theirs))
         }
         (ours, Kind::Scalar(_)) => match (ours, theirs.value()) {
             (Value::Null, Some(scalar::Value::Null)) => true,

@@ -35,8 +35,14 @@ pub(super) fn level(random: &mut Random, overlay: &mut Overlay, directory: &str,
     if random.once_in(6) {
         let operations = patches::operations(random);
         let name = one_of(random, &NAMES);
-        let kind = one_of(random, &["Deployment", "Widget", "CustomResourceDefinition"]);
-        text.push_str(&format!("patchesJson6902:\n- target: {{kind: {kind}, name: {name}}}\n  patch: |\n{}", indented(&operations, 4)));
+        let kind = one_of(
+            random,
+            &["Deployment", "Deployment", "Widget", "CustomResourceDefinition"],
+        );
+        text.push_str(&format!(
+            "patchesJson6902:\n- target: {{kind: {kind}, name: {name}}}\n  patch: |\n{}",
+            indented(&operations, 4)
+        ));
     }
     if random.once_in(6) {
         component(random, overlay, directory);
@@ -47,10 +53,10 @@ pub(super) fn level(random: &mut Random, overlay: &mut Overlay, directory: &str,
 
 fn patch(random: &mut Random, overlay: &mut Overlay, directory: &str, index: usize, text: &mut String) {
     let by_target = random.below(3) > 0;
-    let content = if by_target && random.once_in(2) {
-        patches::operations(random)
-    } else {
-        patches::merge(random)
+    let content = match (by_target, random.once_in(2)) {
+        (true, true) => patches::operations(random),
+        (true, false) => patches::merge_for_target(random),
+        (false, _) => patches::merge(random),
     };
     if random.once_in(3) {
         let name = format!("patch{index}.yaml");
@@ -83,11 +89,17 @@ fn component(random: &mut Random, overlay: &mut Overlay, directory: &str) {
             "labels: [{pairs: {part: b}, includeTemplates: true}]\n",
             "configMapGenerator: [{name: cfg, behavior: merge, literals: [x=1]}]\n",
             "images: [{name: nginx, newTag: part}]\n",
+            "commonAnnotations: {part: c}\n",
+            "namePrefix: r-\nnamespace: apps\n",
             "resources: [../nowhere]\n",
         ],
     ));
     if random.once_in(2) {
-        text.push_str(&format!("patches:\n- target: {}\n  patch: |\n{}", patches::target(random), indented(&patches::merge(random), 4)));
+        text.push_str(&format!(
+            "patches:\n- target: {}\n  patch: |\n{}",
+            patches::target(random),
+            indented(&patches::merge(random), 4)
+        ));
     }
     overlay.file("part/kustomization.yaml", text);
 }
@@ -96,8 +108,14 @@ fn generators(random: &mut Random, overlay: &mut Overlay, directory: &str, text:
     if random.once_in(4) {
         let entry = one_of(random, &CONFIG_MAPS);
         if entry.contains("app.env") {
-            overlay.file(format!("{directory}/app.env"), "# comment\nA=1\n  B = x y\nC\n\nD=\"q\"\n");
-            overlay.file(format!("{directory}/sub/app.txt"), "text <with> & signs\nsecond \"line\"\n");
+            overlay.file(
+                format!("{directory}/app.env"),
+                "# comment\nA=1\n  B = x y\nC\n\nD=\"q\"\n",
+            );
+            overlay.file(
+                format!("{directory}/sub/app.txt"),
+                "text <with> & signs\nsecond \"line\"\n",
+            );
         }
         text.push_str(&format!("configMapGenerator:\n- {entry}\n"));
     }
@@ -109,60 +127,105 @@ fn generators(random: &mut Random, overlay: &mut Overlay, directory: &str, text:
     }
 }
 
-const CONFIG_MAPS: [&str; 8] = [
+const CONFIG_MAPS: [&str; 11] = [
+    "{name: new, literals: [a=1, \"b='x y'\"]}",
+    "{name: web, literals: [a=1, b=]}",
+    "{name: cfg, behavior: merge, literals: [more=2]}",
     "{name: cfg, literals: [a=1, \"b='x y'\"]}",
     "{name: cfg, behavior: merge, literals: [a=2]}",
     "{name: cfg, behavior: replace, literals: [z=2]}",
     "{name: made, envs: [app.env], files: [sub/app.txt, other=sub/app.txt]}",
     "{name: cfg, files: [sub/app.txt], envs: [app.env], options: {immutable: true, annotations: {a: b}}}",
-    "{name: cfg, literals: [a=1], options: {disableNameSuffixHash: true, labels: {x: y}}}",
+    "{name: cfg, literals: [a=1], options: {disableNameSuffixHash: true, labels: {x: z}}}",
     "{name: cfg, namespace: apps, literals: [a=1]}",
     "{name: empty}",
 ];
 
-const SECRETS: [&str; 4] = [
+const SECRETS: [&str; 7] = [
     "{name: web, literals: [p=secret]}",
     "{name: web, type: kubernetes.io/tls, literals: [tls.crt=a, tls.key=b], options: {disableNameSuffixHash: true}}",
     "{name: long, literals: [\"p=0123456789012345678901234567890123456789012345678901234567890123456789\"]}",
+    "{name: other, literals: [a=b]}",
+    "{name: web, literals: [p=secret, q=\"x\"]}",
+    "{name: other, type: x, literals: [a=b], options: {labels: {a: b}}}",
     "{name: web, literals: [nothing]}",
 ];
 
 fn simple(random: &mut Random) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut maybe = |random: &mut Random, times: usize, choices: &[&str]| {
-        if random.once_in(times) {
+    for (times, choices) in FIELDS {
+        if random.once_in(*times) {
             lines.push(format!("{}\n", one_of(random, choices)));
         }
-    };
-    maybe(random, 4, &["namespace: apps", "namespace: apps", "namespace: other", "namespace: default"]);
-    maybe(random, 5, &["namePrefix: p-", "namePrefix: q-"]);
-    maybe(random, 7, &["nameSuffix: -s", "nameSuffix: \"-1\""]);
-    maybe(random, 6, &["commonLabels: {common: label}", "commonLabels: {app: other}", "commonLabels: {n: 1}"]);
-    maybe(random, 5, &LABELS);
-    maybe(random, 6, &["commonAnnotations: {common: \"1\", note: over}"]);
-    maybe(random, 4, &IMAGES);
-    maybe(random, 7, &["replicas: [{name: web, count: 5}]", "replicas: [{name: api, count: 0}]"]);
-    maybe(random, 5, &REPLACEMENTS);
-    maybe(random, 10, &["sortOptions: {order: fifo}", "sortOptions: {order: legacy}", "sortOptions: {order: legacy, legacySortOptions: {orderFirst: [Deployment], orderLast: [Namespace]}}"]);
-    maybe(random, 40, &["unknown: field", "resourcess: []", "openapi: {version: v1.20.4}"]);
+    }
     lines
 }
 
-const LABELS: [&str; 5] = [
+/// Fields with what they can hold, each there once in so many times.
+const FIELDS: &[(usize, &[&str])] = &[
+    (
+        4,
+        &[
+            "namespace: apps",
+            "namespace: apps",
+            "namespace: other",
+            "namespace: default",
+        ],
+    ),
+    (5, &["namePrefix: p-", "namePrefix: q-"]),
+    (7, &["nameSuffix: -s", "nameSuffix: \"-1\""]),
+    (6, &COMMON_LABELS),
+    (5, &LABELS),
+    (6, &["commonAnnotations: {common: \"1\", note: over}"]),
+    (4, &IMAGES),
+    (7, &REPLICAS),
+    (5, &REPLACEMENTS),
+    (10, &SORTS),
+    (40, &["unknown: field", "resourcess: []", "openapi: {version: v1.20.4}"]),
+];
+
+const COMMON_LABELS: [&str; 6] = [
+    "commonLabels: {common: label}",
+    "commonLabels: {app: other}",
+    "commonLabels: {app: other, more: \"2\"}",
+    "commonLabels: {a: b, c: d}",
+    "commonLabels: {common: other}",
+    "commonLabels: {n: 1}",
+];
+
+const REPLICAS: [&str; 5] = [
+    "replicas: [{name: web, count: 5}]",
+    "replicas: [{name: web, count: 0}]",
+    "replicas: [{name: web}]",
+    "replicas: [{name: web, count: 9}, {name: web, count: 8}]",
+    "replicas: [{name: api, count: 0}]",
+];
+
+const SORTS: [&str; 3] = [
+    "sortOptions: {order: fifo}",
+    "sortOptions: {order: legacy}",
+    "sortOptions: {order: legacy, legacySortOptions: {orderFirst: [Deployment], orderLast: [Namespace]}}",
+];
+
+const LABELS: [&str; 7] = [
     "labels: [{pairs: {l: one}}]",
     "labels: [{pairs: {l: one}, includeSelectors: true}]",
     "labels: [{pairs: {l: one}, includeTemplates: true}, {pairs: {m: two}}]",
     "labels: [{pairs: {l: one}, fields: [{path: spec/labels, create: true, kind: Widget}]}]",
+    "labels: [{pairs: {l: one}, fields: [{path: spec/labels, kind: Widget}, {path: spec/x, create: true, kind: Deployment, group: apps}]}]",
+    "labels: [{pairs: {l: one, k: two}}]",
     "labels: [{pairs: {l: one}, fields: [{path: metadata/labels, create: false}]}]",
 ];
 
-const IMAGES: [&str; 7] = [
+const IMAGES: [&str; 9] = [
     "images: [{name: nginx, newTag: \"9\"}]",
     "images: [{name: nginx, newName: other/nginx}]",
     "images: [{name: ghcr.io/a/b, digest: sha256:fff}]",
     "images: [{name: ghcr.io/a/b, newName: x.y/z, newTag: v2}]",
     "images: [{name: nginx, tagSuffix: -alpine}]",
     "images: [{name: \".*nginx\", newTag: re}]",
+    "images: [{name: nginx, newTag: \"1.5\"}, {name: ghcr.io/a/b, newTag: x}]",
+    "images: [{name: host:5000/nginx, newName: nginx, digest: sha256:0}]",
     "images: [{name: nginx, newTag: 1.5}]",
 ];
 

@@ -10,9 +10,24 @@ pub(super) const NAMES: [&str; 4] = ["web", "api", "job-1", "cfg"];
 pub(super) fn several(random: &mut Random, level: usize) -> String {
     let mut made: Vec<String> = Vec::new();
     let mut text = String::new();
-    for _ in 0..1 + random.below(5) {
-        let kind = one_of(random, &KINDS);
-        let name = format!("{}{}", one_of(random, &NAMES), if random.once_in(3) { level.to_string() } else { String::new() });
+    for round in 0..2 + random.below(5) {
+        // Most patches find what they are for.
+        let certain = match round {
+            0 if level == 0 => Some(("Deployment", "web")),
+            1 if level == 0 && !random.once_in(3) => Some(("ConfigMap", "cfg")),
+            _ => None,
+        };
+        let kind = certain.map_or_else(|| one_of(random, &KINDS), |(kind, _)| kind);
+        let chosen = format!(
+            "{}{}",
+            one_of(random, &NAMES),
+            if random.once_in(3) {
+                level.to_string()
+            } else {
+                String::new()
+            }
+        );
+        let name = certain.map_or(chosen, |(_, name)| name.to_owned());
         let key = format!("{kind}/{name}");
         if made.contains(&key) {
             continue;
@@ -62,7 +77,11 @@ fn object(random: &mut Random, kind: &str, name: &str) -> String {
         _ => "v1",
     };
     let mut text = format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n");
-    let namespace = one_of(random, &["", "", "", "apps", "default", "other"]);
+    let choices: &[&str] = match (kind, name) {
+        ("Deployment", "web") | ("ConfigMap", "cfg") => &["", "", "", "", "default", "apps"],
+        _ => &["", "", "", "apps", "default", "other"],
+    };
+    let namespace = one_of(random, choices);
     if !namespace.is_empty() && kind != "Namespace" {
         text.push_str(&format!("  namespace: {namespace}\n"));
     }
@@ -138,7 +157,7 @@ const WIDGETS: [&str; 5] = [
     "spec:\n  list: [a, b]\n  items:\n  - {name: one, value: 1}\n  - {name: two, value: 2.50}\n  nothing: null\n",
     "spec:\n  image: nginx:1.0\n  containers:\n  - {name: main, image: \"nginx:1.0\"}\n  empty:\n",
     "spec: {template: {apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: main, image: nginx}]}}}}}\n",
-    "spec:\n  on: yes\n  octal: 0644\n  date: 2001-01-01\n  big: 12345678901234567890\n  small: 1e3\n  base: &b {x: 1}\n  copy: *b\n  merged: {<<: *b, y: 2}\n",
+    "spec:\n  on: yes\n  octal: 0644\n  date: 2001-01-01T00:00:00Z\n  big: 12345678901234567890\n  small: 1e3\n  base: &b {x: 1}\n  copy: *b\n  merged: {<<: *b, y: 2}\n",
     "status: {}\nspec: {refs: [{name: cfg}, {name: web}], text: \"a: b\"}\n",
 ];
 
@@ -163,7 +182,12 @@ const IMAGES: [&str; 6] = [
     "ghcr.io/a/b",
     "nginx@sha256:1234",
 ];
-const ARGS: [&str; 4] = ["", ", args: [--a, --b=1]", ", args: [--a], command: [run]", ", resources: {limits: {cpu: 1}}"];
+const ARGS: [&str; 4] = [
+    "",
+    ", args: [--a, --b=1]",
+    ", args: [--a], command: [run]",
+    ", resources: {limits: {cpu: 1}}",
+];
 const PORTS: [&str; 6] = [
     "",
     "",

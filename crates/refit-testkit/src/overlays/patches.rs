@@ -9,7 +9,15 @@ pub(super) fn target(random: &mut Random) -> String {
     let mut parts = Vec::new();
     let kind = one_of(
         random,
-        &["Deployment", "Deployment", "Widget", "Deployment|StatefulSet", "CustomResourceDefinition", ".*", "Service"],
+        &[
+            "Deployment",
+            "Deployment",
+            "Widget",
+            "Deployment|StatefulSet",
+            "CustomResourceDefinition",
+            ".*",
+            "Service",
+        ],
     );
     parts.push(format!("kind: \"{kind}\""));
     if random.once_in(2) {
@@ -29,15 +37,37 @@ pub(super) fn target(random: &mut Random) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Writes the content of a strategic merge, and whether it is for a kind that is likely to be there.
-pub(super) fn merge(random: &mut Random) -> String {
+/// Writes the content of a strategic merge for any kind, which needs a target.
+pub(super) fn merge_for_target(random: &mut Random) -> String {
     let (version, kind) = match random.below(8) {
-        0..=4 => ("apps/v1", "Deployment"),
-        5 => ("example.org/v1beta1", "Widget"),
+        0..=3 => ("apps/v1", "Deployment"),
+        4..=5 => ("example.org/v1beta1", "Widget"),
         6 => ("v1", "Service"),
         _ => ("apps/v1", "StatefulSet"),
     };
-    let mut text = format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {}\n", one_of(random, &NAMES[..2]));
+    merge_of(random, version, kind)
+}
+
+/// Writes the content of a strategic merge whose object is likely to be there.
+pub(super) fn merge(random: &mut Random) -> String {
+    let (version, kind) = match random.below(24) {
+        0..=20 => ("apps/v1", "Deployment"),
+        21 => ("example.org/v1beta1", "Widget"),
+        22 => ("v1", "Service"),
+        _ => ("apps/v1", "StatefulSet"),
+    };
+    merge_of(random, version, kind)
+}
+
+fn merge_of(random: &mut Random, version: &str, kind: &str) -> String {
+    let mut text = format!(
+        "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {}\n",
+        if random.once_in(12) {
+            one_of(random, &NAMES)
+        } else {
+            "web"
+        }
+    );
     text.push_str(one_of(random, &METADATA));
     if random.once_in(12) {
         text.push_str("$patch: delete\n");
@@ -61,7 +91,7 @@ const METADATA: [&str; 10] = [
     "  annotations: {note: changed, number: \"2\"}\n",
     "  labels: {app: null}\n",
     "  annotations: null\n",
-    "  namespace: apps\n",
+    "",
     "  finalizers: [c.example.org/z, a.example.org/x]\n",
 ];
 
@@ -87,7 +117,18 @@ const SERVICES: [&str; 5] = [
 fn workload(random: &mut Random) -> String {
     let spec = match random.below(5) {
         0 => return format!("spec: {{replicas: {}}}\n", random.below(5)),
-        1 => return one_of(random, &["spec: {strategy: {type: Recreate, rollingUpdate: null}}\n", "spec: {template: {metadata: {annotations: {a: b}}}}\n", "spec: {selector: {$patch: delete}}\n", "spec: [a]\n"]).to_owned(),
+        1 => {
+            return one_of(
+                random,
+                &[
+                    "spec: {strategy: {type: Recreate, rollingUpdate: null}}\n",
+                    "spec: {template: {metadata: {annotations: {a: b}}}}\n",
+                    "spec: {selector: {$patch: delete}}\n",
+                    "spec: [a]\n",
+                ],
+            )
+            .to_owned();
+        }
         2 => one_of(random, &PODS).to_owned(),
         _ => {
             let mut containers = Vec::new();
