@@ -16,6 +16,7 @@ pub mod finding;
 pub mod report;
 pub mod edits;
 pub mod configuration;
+pub mod streams;
 pub mod roots;
 pub mod overlays;
 pub mod patches;

@@ -4,10 +4,11 @@
 //! chart, with the line that sets the version. Knows no cluster.
 
 use refit_manifest::parse::NodeRef;
-use refit_manifest::{Document, Path, Stream, Tree};
+use refit_manifest::{Document, Path, Stream};
 
 use crate::finding::{Code, Finding};
 use crate::release::Version;
+use crate::streams::Streams;
 
 /// The group of the operator's objects.
 const GROUP: &str = "fluxcd.controlplane.io/";
@@ -74,20 +75,17 @@ impl Instance {
 }
 
 /// Finds every plane that the operator installs.
-pub fn instances(tree: &Tree) -> Vec<Instance> {
+pub fn instances(streams: &Streams) -> Vec<Instance> {
     let mut instances = Vec::new();
-    for (path, entry) in tree.iter().filter(|(path, _)| path.is_yaml()) {
-        let Some(bytes) = entry.bytes() else { continue };
+    for (path, stream) in streams.iter().filter(|(path, _)| path.is_yaml()) {
+        let Ok(stream) = stream else { continue };
         let mentions = |text: &str| {
             (text.contains(GROUP) && text.contains("FluxInstance"))
                 || (text.contains("HelmRelease") && text.contains("distribution:"))
         };
-        if !std::str::from_utf8(bytes).is_ok_and(mentions) {
-            continue;
-        }
-        if let Ok(stream) = Stream::split(bytes.clone()) {
+        if mentions(stream.text()) {
             let documents = stream.documents().iter();
-            instances.extend(documents.filter_map(|document| instance(path, &stream, document)));
+            instances.extend(documents.filter_map(|document| instance(path, stream, document)));
         }
     }
     instances
@@ -119,14 +117,14 @@ fn line_at(bytes: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use refit_manifest::Entry;
+    use refit_manifest::{Entry, Tree};
 
     use super::*;
 
     fn check(text: &str, expected: &[(usize, &str, bool)]) {
         let mut tree = Tree::new();
         tree.insert("a/flux.yaml".into(), Entry::file(text.as_bytes()));
-        let found = instances(&tree);
+        let found = instances(&Streams::split(&tree));
         let found: Vec<(usize, &str, bool)> = found
             .iter()
             .map(|found| (found.line, found.version.as_deref().unwrap_or("-"), found.is_range()))

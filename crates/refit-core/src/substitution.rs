@@ -3,11 +3,12 @@
 //! In: a tree, the generated files and the kustomizations on the way to them. Out: findings. Descriptions in definitions
 //! hold `${`, which a substitution empties or fails on.
 
-use refit_kustomize::reach;
+use refit_kustomize::reach::{self, BuildSet};
 use refit_manifest::{Document, Path, Stream, Tree};
 
 use crate::finding::{Code, Finding};
 use crate::roots;
+use crate::streams::Streams;
 
 /// The annotation or label that keeps an object from being substituted in.
 const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -15,36 +16,79 @@ const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 /// A generated file with its documents.
 pub type Generated<'a> = (&'a Path, &'a Stream);
 
-/// Finds Flux Kustomizations that substitute in definitions of generated files.
-pub fn find(tree: &Tree, files: &[Generated<'_>], chain: &[Path]) -> Vec<Finding> {
-    if chain.iter().any(|path| excludes(tree, path)) {
-        return Vec::new();
-    }
-    let open: Vec<(&Path, Open)> = files
-        .iter()
-        .map(|(path, stream)| (*path, open(stream)))
-        .filter(|(_, open)| open.places > 0)
-        .collect();
-    if open.is_empty() {
-        return Vec::new();
-    }
-    let mut findings = Vec::new();
-    for (path, entry) in tree.iter().filter(|(path, _)| path.is_yaml()) {
-        let Some(bytes) = entry.bytes() else { continue };
-        if !std::str::from_utf8(bytes).is_ok_and(|text| text.contains("postBuild") && text.contains("Kustomization")) {
-            continue;
-        }
-        let Ok(stream) = Stream::split(bytes.clone()) else {
-            continue;
-        };
-        for document in stream.documents().iter().filter(|document| roots::is_sync(document)) {
-            findings.extend(of_sync(tree, (path, &stream, document), &open));
-        }
-    }
-    findings
+/// A Flux Kustomization that substitutes in all that it applies.
+#[derive(Debug)]
+struct Substituting {
+    name: String,
+    /// The file and the line of `postBuild`.
+    place: String,
+    build: BuildSet,
 }
 
-fn of_sync(tree: &Tree, (path, stream, sync): (&Path, &Stream, &Document), open: &[(&Path, Open)]) -> Option<Finding> {
+/// The Flux Kustomizations of a repository that substitute, looked for once for all its clusters.
+#[derive(Debug, Default)]
+pub struct Substitutions(Vec<Substituting>);
+
+impl Substitutions {
+    /// Looks through a repository.
+    pub fn look(tree: &Tree, streams: &Streams) -> Self {
+        let mut found = Vec::new();
+        for (path, stream) in streams.iter().filter(|(path, _)| path.is_yaml()) {
+            let Ok(stream) = stream else { continue };
+            let text = stream.text();
+            if !(text.contains("postBuild") && text.contains("Kustomization")) {
+                continue;
+            }
+            for document in stream.documents().iter().filter(|document| roots::is_sync(document)) {
+                let Some((directory, line)) = substitutes(stream, document) else {
+                    continue;
+                };
+                found.push(Substituting {
+                    name: document.head().name.to_string(),
+                    place: format!("{path}:{line}"),
+                    build: reach::of(tree, &directory),
+                });
+            }
+        }
+        Self(found)
+    }
+
+    /// Finds those that substitute in definitions of generated files; `chain` are the kustomizations on the way to them.
+    pub fn of(&self, tree: &Tree, files: &[Generated<'_>], chain: &[Path]) -> Vec<Finding> {
+        let reaches = |substituting: &Substituting, path: &Path| substituting.build.resources.contains(path);
+        let reached = |substituting: &&Substituting| files.iter().any(|(path, _)| reaches(substituting, path));
+        let own: Vec<&Substituting> = self.0.iter().filter(reached).collect();
+        if own.is_empty() || chain.iter().any(|path| excludes(tree, path)) {
+            return Vec::new();
+        }
+        let open: Vec<(&Path, Open)> = files
+            .iter()
+            .map(|(path, stream)| (*path, open(stream)))
+            .filter(|(_, open)| open.places > 0)
+            .collect();
+        let finding = |substituting: &Substituting| {
+            let mut open = open.iter();
+            let (file, open) = open.find(|(file, _)| reaches(substituting, file))?;
+            let message = format!(
+                "Kustomization `{}` substitutes variables in all that it applies, and {} of `{file}` {} `${{`, first on \
+                 line {}",
+                substituting.name,
+                counted(open.definitions, "definition"),
+                if open.definitions == 1 { "holds" } else { "hold" },
+                open.line
+            );
+            Some(Finding::new(
+                Code::SubstitutionInSchema,
+                substituting.place.as_str(),
+                message,
+            ))
+        };
+        own.into_iter().filter_map(finding).collect()
+    }
+}
+
+/// Gives the directory that a Flux Kustomization applies and the line of its `postBuild`, where it substitutes.
+fn substitutes(stream: &Stream, sync: &Document) -> Option<(String, usize)> {
     let root = sync.root()?;
     let mut entries = root.get("spec")?.entries();
     let (key, post_build) = entries.find(|(key, _)| key.text() == Some("postBuild"))?;
@@ -56,26 +100,10 @@ fn of_sync(tree: &Tree, (path, stream, sync): (&Path, &Stream, &Document), open:
     if !has("substitute") && !has("substituteFrom") {
         return None;
     }
-    let directory = root
-        .at(&["spec", "path"])
-        .and_then(|path| path.text())
-        .unwrap_or_default();
-    let build = reach::of(tree, directory);
-    let (file, open) = open.iter().find(|(file, _)| build.resources.contains(*file))?;
+    let directory = root.at(&["spec", "path"]).and_then(|path| path.text());
     let before = &stream.bytes()[..key.full_span().start];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let message = format!(
-        "Kustomization `{}` substitutes variables in all that it applies, and {} of `{file}` {} `${{`, first on line {}",
-        sync.head().name,
-        counted(open.definitions, "definition"),
-        if open.definitions == 1 { "holds" } else { "hold" },
-        open.line
-    );
-    Some(Finding::new(
-        Code::SubstitutionInSchema,
-        format!("{path}:{line}"),
-        message,
-    ))
+    Some((directory.unwrap_or_default().to_owned(), line))
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -170,7 +198,8 @@ mod tests {
         tree.insert(generated.clone(), Entry::file(manifest.as_bytes()));
         let stream = Stream::split(manifest.as_bytes().into()).unwrap();
         let chain = ["c/f/kustomization.yaml".into()];
-        let found: Vec<String> = find(&tree, &[(&generated, &stream)], &chain)
+        let found: Vec<String> = Substitutions::look(&tree, &Streams::split(&tree))
+            .of(&tree, &[(&generated, &stream)], &chain)
             .iter()
             .map(|finding| format!("{}: {}", finding.subject, finding.message))
             .collect();

@@ -6,6 +6,7 @@
 mod renovate;
 mod scripts;
 
+use std::collections::BTreeMap;
 use std::str::from_utf8;
 
 use refit_kustomize::reach;
@@ -15,29 +16,62 @@ use crate::finding::{Code, Finding};
 use crate::operator::Instance;
 use crate::snapshot::is_renovate;
 
-/// Finds every other updater of some files.
-pub fn find(tree: &Tree, files: &[Path], instances: &[&Instance]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, entry) in tree.iter() {
-        let Some(text) = entry.bytes().and_then(|bytes| from_utf8(bytes).ok()) else {
-            continue;
-        };
-        let found = if is_renovate(path) {
-            renovate::find(text, files)
-        } else if path.as_str().ends_with(".tf") {
-            scripts::terraform(text)
-        } else if scripts::is_pipeline(path) {
-            scripts::pipeline(text)
-        } else if files.contains(path) || reach::is_kustomization(path) {
-            marker(text)
-        } else {
-            None
-        };
-        findings.extend(found.map(|found| found.at(path)));
+/// The updaters of a repository, looked for once for all its clusters.
+#[derive(Debug, Default)]
+pub struct Updaters {
+    /// Those that can write any file.
+    everywhere: Vec<(Path, Finding)>,
+    /// Those that write the file that they stand in.
+    inside: BTreeMap<Path, Finding>,
+    /// The configurations of Renovate, which can leave files out.
+    renovate: Vec<(Path, String)>,
+}
+
+impl Updaters {
+    /// Looks through a repository.
+    pub fn look(tree: &Tree) -> Self {
+        let mut updaters = Self::default();
+        for (path, entry) in tree.iter() {
+            let Some(text) = entry.bytes().and_then(|bytes| from_utf8(bytes).ok()) else {
+                continue;
+            };
+            if is_renovate(path) {
+                updaters.renovate.push((path.clone(), text.to_owned()));
+                continue;
+            }
+            let found = if path.as_str().ends_with(".tf") {
+                scripts::terraform(text)
+            } else if scripts::is_pipeline(path) {
+                scripts::pipeline(text)
+            } else if reach::is_kustomization(path) {
+                marker(text)
+            } else {
+                let inside = marker(text).map(|found| (path.clone(), found.at(path)));
+                updaters.inside.extend(inside);
+                None
+            };
+            let everywhere = found.map(|found| (path.clone(), found.at(path)));
+            updaters.everywhere.extend(everywhere);
+        }
+        updaters
     }
-    let ranges = instances.iter().filter(|instance| instance.is_range());
-    findings.extend(ranges.map(|instance| operator(instance)));
-    findings
+
+    /// Gives the updaters of some generated files, in the order of their paths, and the operators that install a range.
+    pub fn of(&self, files: &[Path], instances: &[&Instance]) -> Vec<Finding> {
+        let everywhere = self.everywhere.iter().map(|(path, finding)| (path, finding.clone()));
+        let inside = files
+            .iter()
+            .filter_map(|path| Some((path, self.inside.get(path)?.clone())));
+        let renovate = self
+            .renovate
+            .iter()
+            .filter_map(|(path, text)| Some((path, renovate::find(text, files)?.at(path))));
+        let mut found: Vec<(&Path, Finding)> = everywhere.chain(inside).chain(renovate).collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let ranges = instances.iter().filter(|instance| instance.is_range());
+        let operators = ranges.map(|instance| operator(instance));
+        found.into_iter().map(|(_, finding)| finding).chain(operators).collect()
+    }
 }
 
 /// A line that configures an updater.
@@ -63,6 +97,9 @@ impl Found {
 
 fn marker(text: &str) -> Option<Found> {
     const MARKER: &str = "{\"$imagepolicy\"";
+    if !text.contains(MARKER) {
+        return None;
+    }
     let line = line_of(text, MARKER)?;
     let more = match text.lines().filter(|line| line.contains(MARKER)).count() {
         0 | 1 => String::new(),
@@ -100,8 +137,9 @@ mod tests {
         let generated = Path::from("clusters/a/flux-system/gotk-components.yaml");
         let mut tree = Tree::new();
         tree.insert(path.into(), Entry::file(text.as_bytes()));
-        let instances = crate::operator::instances(&tree);
-        let subjects: Vec<String> = find(&tree, &[generated], &instances.iter().collect::<Vec<_>>())
+        let instances = crate::operator::instances(&crate::streams::Streams::split(&tree));
+        let subjects: Vec<String> = Updaters::look(&tree)
+            .of(&[generated], &instances.iter().collect::<Vec<_>>())
             .into_iter()
             .map(|finding| finding.subject)
             .collect();

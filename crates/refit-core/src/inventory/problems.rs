@@ -4,16 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_kustomize::reach;
-use refit_manifest::{Path, Stream, Tree, parse, stream};
+use refit_manifest::{Path, Stream, parse, stream};
 
-use super::{Cluster, GeneratedFile};
+use super::GeneratedFile;
 use crate::configuration::{NamedCluster, Spec};
 use crate::detect::Source;
 use crate::finding::{Code, Finding};
 use crate::generated::{Generated, Role};
 use crate::options::OddDomain;
 use crate::roots::Root;
-use crate::snapshot::{SIZE_LIMIT, Seen, Snapshot};
+use crate::snapshot::{SIZE_LIMIT, Snapshot};
+use crate::streams::Streams;
 
 /// The most objects that a finding names.
 const NAMED: usize = 3;
@@ -40,11 +41,11 @@ pub(super) fn unparsed(path: &Path, stream: &Arc<Stream>) -> Vec<Finding> {
 }
 
 /// What is wrong with a file beside the generated ones.
-pub(super) fn in_file(tree: &Tree, path: &Path) -> Vec<Finding> {
-    match tree.bytes(path).map(|bytes| Stream::split(Arc::clone(bytes))) {
+pub(super) fn in_file(streams: &Streams, path: &Path) -> Vec<Finding> {
+    match streams.of(path) {
         None => Vec::new(),
-        Some(Ok(stream)) => unparsed(path, &Arc::new(stream)),
-        Some(Err(error)) => vec![unsplit(path, &error)],
+        Some(Ok(stream)) => unparsed(path, stream),
+        Some(Err(error)) => vec![unsplit(path, error)],
     }
 }
 
@@ -151,17 +152,25 @@ pub(super) fn mixed(file: &GeneratedFile) -> Option<Finding> {
     Some(Finding::new(Code::MixedState, file.path.as_str(), message))
 }
 
-/// Files of a cluster that are too large to be read, and so were left out.
-pub(super) fn too_large(root: &Root, snapshot: &Snapshot) -> Vec<Finding> {
-    let large = snapshot.paths.iter().filter(|(path, seen)| {
-        let inside = reach::is_inside(path.as_str(), &root.directory);
-        inside && seen.size > SIZE_LIMIT && path.is_yaml() && !root.generated.contains(path)
-    });
-    let finding = |(path, seen): (&Path, &Seen)| {
-        let message = format!("{} bytes are too many for a manifest; it was not read", seen.size);
+/// Files of a cluster that are too large to be read, and so were left out; `large` are those of the repository.
+pub(super) fn too_large(root: &Root, large: &[(&Path, u64)]) -> Vec<Finding> {
+    let inside = large
+        .iter()
+        .filter(|(path, _)| reach::is_inside(path.as_str(), &root.directory) && !root.generated.contains(path));
+    let finding = |(path, size): &(&Path, u64)| {
+        let message = format!("{size} bytes are too many for a manifest; it was not read");
         Finding::new(Code::UnreadableElsewhere, path.as_str(), message)
     };
-    large.map(finding).collect()
+    inside.map(finding).collect()
+}
+
+/// Lists the manifests of a repository that are too large to be read.
+pub(super) fn large(snapshot: &Snapshot) -> Vec<(&Path, u64)> {
+    let large = snapshot
+        .paths
+        .iter()
+        .filter(|(path, seen)| seen.size > SIZE_LIMIT && path.is_yaml());
+    large.map(|(path, seen)| (path, seen.size)).collect()
 }
 
 /// Gives the namespaces in which controllers of a manifest stand, where one controller stands in several; else nothing.
@@ -244,11 +253,7 @@ pub(super) fn is_image(image: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':') || rest.starts_with('@'))
 }
 
-/// Tells whether a cluster has a finding about the same file.
-pub(super) fn names(cluster: &Cluster, subject: &str) -> bool {
-    let file = subject.split(':').next().unwrap_or(subject);
-    cluster
-        .findings
-        .iter()
-        .any(|finding| finding.subject.split(':').next() == Some(file))
+/// Gives the file that a finding is about.
+pub(super) fn file(subject: &str) -> &str {
+    subject.split(':').next().unwrap_or(subject)
 }

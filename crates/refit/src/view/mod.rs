@@ -3,6 +3,7 @@
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
 pub(crate) mod decisions;
+pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod lines;
