@@ -79,9 +79,11 @@ impl Error {
             Self::PlanMoved { .. } | Self::Busy { .. } => Exit::Stopped,
             Self::Port(error) => match error.kind {
                 PortErrorKind::Dirty | PortErrorKind::Moved | PortErrorKind::NotReady => Exit::Stopped,
-                PortErrorKind::NotFound | PortErrorKind::Forbidden | PortErrorKind::Corrupt | PortErrorKind::Other => {
-                    Exit::Error
-                }
+                PortErrorKind::NotFound
+                | PortErrorKind::Forbidden
+                | PortErrorKind::Corrupt
+                | PortErrorKind::Unreachable
+                | PortErrorKind::Other => Exit::Error,
             },
             Self::Group { source, .. } => source.exit(),
             Self::SavedPlan(_) | Self::Note { .. } | Self::Unwritable { .. } => Exit::Error,

@@ -7,6 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use refit_core::finding::{Code, Finding};
 use refit_core::plan::TRAILER;
 use refit_manifest::{Entry, Path};
 
@@ -51,6 +52,21 @@ impl PortError {
     }
 }
 
+impl PortError {
+    /// Says in an answer that a source is silent.
+    pub fn finding(&self) -> Finding {
+        let mut message = self.message.clone();
+        if let Some(source) = &self.source {
+            message.push_str(&format!(": {source}"));
+        }
+        let finding = Finding::new(Code::SourceUnreachable, "", message);
+        match &self.remedy {
+            Some(remedy) => finding.with_remedy(remedy),
+            None => finding,
+        }
+    }
+}
+
 /// The kinds of failure that the engine tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortErrorKind {
@@ -66,6 +82,8 @@ pub enum PortErrorKind {
     NotReady,
     /// The input is damaged or fails its digest.
     Corrupt,
+    /// A server does not answer, or may not be asked.
+    Unreachable,
     /// Anything else.
     Other,
 }
@@ -297,20 +315,50 @@ pub struct Content {
     pub digest: String,
     /// Where it came from, for messages.
     pub origin: String,
+    /// Whether it is byte for byte what the generator writes; otherwise it was made of a published manifest of another
+    /// form.
+    pub exact: bool,
+}
+
+/// What can be had of a platform at the moment.
+#[derive(Debug, Default)]
+pub struct Available {
+    /// The versions, as the sources spell them, in no order.
+    pub versions: Vec<String>,
+    /// Why some of the sources could not be asked; then the versions are those known from before.
+    pub unreachable: Vec<PortError>,
+}
+
+impl Available {
+    /// Gives the versions; where nothing is known and somebody was silent, that is the error.
+    pub fn known(mut self) -> Result<Vec<String>, PortError> {
+        match self.unreachable.pop() {
+            Some(error) if self.versions.is_empty() => Err(error),
+            _ => Ok(self.versions),
+        }
+    }
 }
 
 /// A source of releases and their contents.
 pub trait Releases {
     /// Gives where it is, for messages.
     fn location(&self) -> String;
-    /// Adds the sources that the platform repository names, behind those of the user; naming them again changes nothing.
-    /// A source that is fixed takes none.
-    fn extend(&self, sources: &[String]) -> Result<(), PortError> {
-        let _ = sources;
-        Ok(())
-    }
     /// Lists the versions that the source has for a platform, as it spells them, in no order.
     fn versions(&self, platform: &str) -> Result<Vec<String>, PortError>;
+    /// Lists the versions, even when a server does not answer: that is no reason to say nothing.
+    fn available(&self, platform: &str) -> Result<Available, PortError> {
+        match self.versions(platform) {
+            Ok(versions) => Ok(Available {
+                versions,
+                unreachable: Vec::new(),
+            }),
+            Err(error) if error.kind == PortErrorKind::Unreachable => Ok(Available {
+                versions: Vec::new(),
+                unreachable: vec![error],
+            }),
+            Err(error) => Err(error),
+        }
+    }
     /// Gives the manifests of a version, the one with most components first; a recorded digest that does not match is
     /// [`PortErrorKind::Corrupt`].
     fn contents(&self, platform: &str, version: &str) -> Result<Vec<Content>, PortError>;

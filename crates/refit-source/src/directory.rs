@@ -14,6 +14,8 @@ use refit_core::release::{Platform, Version};
 use refit_engine::ports::{Content, PortError, PortErrorKind, Releases};
 
 use crate::digests::{self, Digests};
+use crate::index::{self, Index};
+use crate::manifests;
 
 /// Releases in a folder.
 #[derive(Clone, Debug)]
@@ -29,10 +31,7 @@ impl Directory {
 
     /// Gives the folders that may hold folders of versions.
     fn parents(&self, platform: &str) -> Result<Vec<PathBuf>, PortError> {
-        let platform = Platform::parse(platform).map_err(|source| {
-            let error = PortError::new(PortErrorKind::NotFound, "could not look for releases").because(source);
-            error.hint("name a platform that the catalog has, as in `flux`")
-        })?;
+        let platform = manifests::platform(platform)?;
         if !self.base.is_dir() {
             let message = format!("the catalog folder `{}` is not there", self.base.display());
             let hint = "check `--catalog DIR`; docs/catalog.md tells how the folder looks";
@@ -84,9 +83,16 @@ impl Releases for Directory {
             return Err(self.unknown(platform, version, &folders));
         };
         let digests = recorded(folder)?;
+        let index = indexed(folder)?;
         let mut contents = Vec::new();
         for path in files(platform, folder)? {
-            contents.push(content(&path, digests.as_ref())?);
+            let mut content = content(&path, digests.as_ref())?;
+            if let Some(file) = index.as_ref().and_then(|index| index.file(version, &name(&path))) {
+                let differs = |what: &str| corrupt(&path, what);
+                file.check(&content.digest).map_err(|what| differs(&what))?;
+                content.exact = file.exact;
+            }
+            contents.push(content);
         }
         if let Some(name) = digests
             .iter()
@@ -95,38 +101,27 @@ impl Releases for Directory {
         {
             return Err(corrupt(&folder.join(name), "is recorded, but not there"));
         }
-        contents.sort_by_key(|content| std::cmp::Reverse(components(&content.bytes)));
+        manifests::sort(&mut contents);
         Ok(contents)
     }
 }
 
 impl Directory {
     fn unknown(&self, platform: &str, version: &str, folders: &[(Version, PathBuf)]) -> PortError {
-        let message = format!(
-            "`{platform}` `{version}` is not in the catalog folder `{}`",
-            self.base.display()
-        );
-        let has = match (folders.first(), folders.last()) {
-            (Some((oldest, _)), Some((newest, _))) if oldest != newest => {
-                format!("it has {} versions from `{oldest}` to `{newest}`", folders.len())
-            }
-            (Some((only, _)), _) => format!("it has `{only}` only"),
-            _ => "it has no version at all".to_owned(),
-        };
-        let hint = format!(
-            "{has}; write it there with `flux install --export`, or name a folder that has it with `--catalog DIR`"
-        );
-        PortError::new(PortErrorKind::NotFound, message).hint(hint)
+        let place = format!("the catalog folder `{}`", self.base.display());
+        let versions: Vec<Version> = folders.iter().map(|(version, _)| version.clone()).collect();
+        let way = "write it there with `refit catalog pull` or `flux install --export`, or name another source with `--catalog`";
+        manifests::unknown(platform, version, &place, &versions, way)
     }
 }
 
 /// Lists the manifests of a platform in the folder of a version.
 fn files(platform: &str, folder: &Path) -> Result<Vec<PathBuf>, PortError> {
-    let of_platform = |name: &str| match platform {
-        "flux" => name == "gotk-components.yaml" || (name.starts_with("gotk-components.") && name.ends_with(".yaml")),
-        _ => name.ends_with(".yaml"),
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| manifests::is_manifest(platform, name))
     };
-    let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(of_platform);
     Ok(list(folder)?
         .into_iter()
         .filter(named)
@@ -140,6 +135,23 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, PortError> {
     let mut paths: Vec<PathBuf> = entries.into_iter().map(|entry: fs::DirEntry| entry.path()).collect();
     paths.sort();
     Ok(paths)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Reads the index beside the folders of versions, where there is one.
+fn indexed(folder: &Path) -> Result<Option<Index>, PortError> {
+    let path = folder.parent().unwrap_or(folder).join(index::FILE);
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let damaged = |source| corrupt(&path, "is no index of releases").because(source);
+            Index::read(&bytes).map(Some).map_err(damaged)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(unreadable(&path, source)),
+    }
 }
 
 fn recorded(folder: &Path) -> Result<Option<Digests>, PortError> {
@@ -177,6 +189,7 @@ fn content(path: &Path, digests: Option<&Digests>) -> Result<Content, PortError>
         bytes,
         digest,
         origin: path.display().to_string(),
+        exact: true,
     })
 }
 
@@ -197,14 +210,6 @@ fn unreadable(path: &Path, source: io::Error) -> PortError {
     PortError::new(kind, format!("could not read `{}`", path.display()))
         .hint(hint)
         .because(source)
-}
-
-/// Counts the controllers of a manifest, to tell the largest.
-fn components(bytes: &[u8]) -> usize {
-    let lines = bytes.split(|byte| *byte == b'\n');
-    lines
-        .filter(|line| line.trim_ascii_end() == b"kind: Deployment")
-        .count()
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ impl MemoryReleases {
             bytes: file.text.as_bytes().into(),
             digest: digest::of(file.text.as_bytes()),
             origin: format!("memory:{}/{}/{}", file.platform, file.version, file.name),
+            exact: true,
         };
         self.files
             .push((file.platform.to_owned(), file.version.to_owned(), content));

@@ -191,6 +191,7 @@ impl Runner {
             ("GIT_CONFIG_VALUE_0", "main"),
             ("GIT_CONFIG_KEY_1", "advice.detachedHead"),
             ("GIT_CONFIG_VALUE_1", "false"),
+            ("REFIT_OFFLINE", "1"),
             ("LC_ALL", "C"),
             ("TZ", "UTC"),
             ("TERM", "dumb"),

@@ -2,9 +2,8 @@
 //!
 //! In: the arguments. Out: a [`Cli`]. The options of a command stand in its own file. Knows no engine.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{catalog, completion, init, look, merge, render, request, upgrade};
@@ -55,17 +54,15 @@ pub(crate) struct Global {
     /// End the commits that are written with a `Signed-off-by:` line.
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) signoff: bool,
-    /// The folder with the contents of releases, `DIR/<platform>/<version>/...`.
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        env = "REFIT_CATALOG",
-        hide_env_values = true,
-        value_parser = OsStringValueParser::new().map(PathBuf::from),
-        help_heading = "Global options"
-    )]
-    pub(crate) catalog: Option<PathBuf>,
+    /// Where releases come from: a folder, an `https://` or `oci://` URL; repeatable [env: REFIT_CATALOG].
+    ///
+    /// The first source that has a version is taken. The variable separates sources by commas. Without either, they are
+    /// the public releases.
+    #[arg(long, global = true, value_name = "DIR|URL", help_heading = "Global options")]
+    pub(crate) catalog: Vec<OsString>,
+    /// Ask no server for releases: use folders and what was fetched before [env: REFIT_OFFLINE].
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) offline: bool,
     /// The form of the answer on stdout.
     #[arg(
         short,

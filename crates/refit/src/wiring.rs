@@ -2,15 +2,16 @@
 //!
 //! In: the global options and the environment. Out: [`Edges`]. Decides nothing about upgrades.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use refit_core::catalog::Catalog;
 use refit_engine::Ports;
-use refit_engine::ports::{Clock, Content, PortError, PortErrorKind, Releases};
+use refit_engine::ports::{Clock, Releases};
 use refit_forge::{BuiltIn, Git, Prompt, Protocols, Settings, SignOff};
-
-use refit_source::Directory;
+use refit_source::{Credentials, Opening, Reach};
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -29,7 +30,7 @@ impl Edges {
         let git = Git::open(location, &settings(global))?;
         Ok(Self {
             git,
-            releases: releases(global),
+            releases: releases(&named(global), global)?,
             catalog: built_in()?,
         })
     }
@@ -42,11 +43,14 @@ impl Edges {
     /// Lists the sources of releases that the user named, as `refit.yaml` would name them: folders of the repository
     /// relative to its top.
     pub(crate) fn named_sources(&self, global: &Global) -> Vec<String> {
-        let named = global.catalog.iter().filter(|folder| !folder.as_os_str().is_empty());
-        named.map(|folder| self.named_source(folder)).collect()
+        named(global).iter().map(|source| self.named_source(source)).collect()
     }
 
-    fn named_source(&self, folder: &Path) -> String {
+    fn named_source(&self, source: &OsStr) -> String {
+        if let Some(url) = refit_source::shown(source) {
+            return url;
+        }
+        let folder = Path::new(source);
         let whole = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let within = self.worktree().and_then(|top| whole.strip_prefix(top).ok());
         within.unwrap_or(&whole).display().to_string()
@@ -71,31 +75,55 @@ pub(crate) fn built_in() -> Result<Catalog, Failure> {
     Catalog::flux().map_err(|error| Failure::new("the built-in catalog cannot be read").caused_by(&error))
 }
 
-/// Opens the folder of releases that the user named; without one no release is known.
-pub(crate) fn releases(global: &Global) -> Box<dyn Releases> {
-    match &global.catalog {
-        Some(folder) if !folder.as_os_str().is_empty() => Box::new(Directory::new(folder)),
-        _ => Box::new(NoCatalog),
+/// Lists the sources of releases that the user named: the options, else the parts of `REFIT_CATALOG`.
+pub(crate) fn named(global: &Global) -> Vec<OsString> {
+    let filled = |source: &OsString| !source.is_empty();
+    if global.catalog.iter().any(filled) {
+        return global.catalog.iter().filter(|source| filled(source)).cloned().collect();
+    }
+    let Some(variable) = std::env::var_os("REFIT_CATALOG").filter(filled) else {
+        return Vec::new();
+    };
+    match variable.to_str() {
+        Some(text) => {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            parts.map(OsString::from).collect()
+        }
+        None => vec![variable],
     }
 }
 
-/// Stands where no catalog was named: it has no version of anything.
-struct NoCatalog;
+/// Opens sources of releases as one; without any, the public releases.
+pub(crate) fn releases(sources: &[OsString], global: &Global) -> Result<Box<dyn Releases>, Failure> {
+    refit_source::open(sources, &opening(global)?).map_err(|error| Failure::usage(error.to_string()))
+}
 
-impl Releases for NoCatalog {
-    fn location(&self) -> String {
-        "any catalog, since none was named".into()
-    }
+/// Opens sources of releases, each by itself.
+pub(crate) fn each_of(sources: &[OsString], global: &Global) -> Result<Vec<Box<dyn Releases>>, Failure> {
+    refit_source::open_each(sources, &opening(global)?).map_err(|error| Failure::usage(error.to_string()))
+}
 
-    fn versions(&self, _: &str) -> Result<Vec<String>, PortError> {
-        Ok(Vec::new())
-    }
+fn opening(global: &Global) -> Result<Opening, Failure> {
+    let reach = if global.offline || is_set("REFIT_OFFLINE") {
+        Reach::Offline
+    } else {
+        Reach::Online
+    };
+    Ok(Opening {
+        settings: refit_source::Settings {
+            reach,
+            cache: cache(),
+            ..refit_source::Settings::default()
+        },
+        credentials: Credentials::of_environment(),
+        catalog: Arc::new(built_in()?),
+    })
+}
 
-    fn contents(&self, platform: &str, version: &str) -> Result<Vec<Content>, PortError> {
-        let message = format!("the contents of {platform} {version} are nowhere to be found: no catalog was named");
-        Err(PortError::new(PortErrorKind::NotFound, message)
-            .hint("name the folder that holds releases with `--catalog DIR` or `REFIT_CATALOG`"))
-    }
+/// Tells whether a variable says yes. Clap would take a variable for an option, and print no help without a command.
+fn is_set(name: &str) -> bool {
+    let value = std::env::var(name).unwrap_or_default().to_ascii_lowercase();
+    !["", "0", "false", "no", "off"].contains(&value.trim())
 }
 
 fn settings(global: &Global) -> Settings {

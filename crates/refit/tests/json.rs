@@ -17,7 +17,7 @@ json status; json inventory; json plan; json check; json upgrade --yes; json res
 id=$(refit resolve -o json | sed -n 's/^ *"id": "\([^"]*\)".*/\1/p' | head -n 1)
 json resolve "$id" theirs; json diff; json resume; json request list; json request show
 json request merge; json status; json upgrade; json plan flux@v0.1.0
-json render flux@v2.6.4; json catalog list; json version; json completion bash
+json render flux@v2.6.4; json catalog list; json catalog pull v2.6.4 --to copy; json catalog verify; json version; json completion bash
 json merge $plane/gotk-components.yaml $plane/gotk-sync.yaml $plane/kustomization.yaml
 json status --repo /; json nothing
 "#;
@@ -38,7 +38,7 @@ fn every_field_that_commands_print_is_on_the_page() {
         }
         kinds.insert(kind);
     }
-    let wanted = "Catalog Check Completion Decisions Diff Error Inventory Merge Plan Rendered Request Requests Status \
+    let wanted = "Catalog CatalogPull CatalogVerify Check Completion Decisions Diff Error Inventory Merge Plan Rendered Request Requests Status \
                   Upgrade Version";
     assert_eq!(kinds.into_iter().collect::<Vec<_>>().join(" "), wanted);
 }

@@ -188,8 +188,6 @@ pub struct ClusterInventory {
     pub version: String,
     /// What told the version: source and value.
     pub evidence: Vec<EvidenceLine>,
-    /// Why it is this version, and which source was outweighed; one sentence.
-    pub verdict: String,
     /// The options that the file was generated with, in words.
     pub options: Vec<OptionLine>,
     /// The components that run.
@@ -212,10 +210,8 @@ pub struct ClusterInventory {
 pub struct EvidenceLine {
     /// Labels, images, definitions or header.
     pub source: String,
-    /// The releases that it names or fits.
+    /// What it says.
     pub value: String,
-    /// What stands in the file.
-    pub seen: String,
 }
 
 /// One option.

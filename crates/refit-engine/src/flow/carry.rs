@@ -52,10 +52,8 @@ pub(super) fn finish(ports: &Ports<'_>, planned: &Planned, wishes: Wishes) -> Re
 
 /// Does one effect after the other until people or a cause come in between.
 pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End, Error> {
-    let mut opened = None;
     for _ in 0..EFFECTS {
-        let (mut seen, request) = observe::look(ports, work)?;
-        seen.opened = opened;
+        let (seen, request) = observe::look(ports, work)?;
         let effect = match progress::next(&work.plan, &seen, wishes) {
             Next::Run(effect) => effect,
             Next::Decide => return Ok(End::Decides(request)),
@@ -69,8 +67,8 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
         };
         match apply(ports, work, &effect) {
             // Somebody else was faster: look again.
-            Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !closes(&effect) => {}
-            other => opened = other?.or(opened),
+            Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !matches!(effect, Effect::Close(_)) => {}
+            other => other?,
         }
     }
     Err(Error::Busy {
@@ -78,16 +76,10 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
     })
 }
 
-/// A request that cannot be closed has commits of people, which stay there however often it is tried.
-fn closes(effect: &Effect) -> bool {
-    matches!(effect, Effect::Close(_) | Effect::Yield(_))
-}
-
-/// Does an effect, and gives the number of the request that it opened.
-fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>, Error> {
+fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
     let plan = &work.plan;
     match effect {
-        Effect::Close(number) | Effect::Yield(number) => {
+        Effect::Close(number) => {
             ports.forge.close(*number)?;
         }
         Effect::Confirm => notes::change(ports, work, |note| note.confirmed = true)?,
@@ -103,8 +95,7 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>,
         }
         Effect::Open => {
             if let Some(head) = ports.repository.branch(&plan.branch)? {
-                let request = ports.forge.open(&observe::draft(work, &head)?)?;
-                return Ok(Some(request.number));
+                ports.forge.open(&observe::draft(work, &head)?)?;
             }
         }
         Effect::Update(number) => {
@@ -113,7 +104,7 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>,
             }
         }
     }
-    Ok(None)
+    Ok(())
 }
 
 fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {

@@ -16,12 +16,12 @@ use refit_manifest::Stream;
 
 use super::ground::Flow;
 use crate::Error;
-use crate::ports::PortErrorKind;
+use crate::ports::{Content, PortErrorKind};
 
 /// The manifests of a release.
 pub(super) enum Release {
-    /// The manifests, and where they came from.
-    Streams(Vec<Stream>, String),
+    /// The manifests, where they came from, and what is worth saying about them.
+    Streams(Vec<Stream>, String, Vec<Finding>),
     /// They cannot be had, and why.
     Missing(Finding),
 }
@@ -97,6 +97,7 @@ fn read(flow: Flow<'_>, version: &Version) -> Result<Release, Error> {
         .first()
         .map(|content| content.origin.clone())
         .unwrap_or_default();
+    let findings = inexact(version, &contents);
     let mut streams = Vec::new();
     for content in contents {
         match Stream::split(content.bytes) {
@@ -111,18 +112,31 @@ fn read(flow: Flow<'_>, version: &Version) -> Result<Release, Error> {
             }
         }
     }
-    Ok(Release::Streams(streams, origin))
+    Ok(Release::Streams(streams, origin, findings))
+}
+
+/// Tells when contents are not what the generator writes, byte for byte.
+fn inexact(version: &Version, contents: &[Content]) -> Vec<Finding> {
+    let inexact = contents.iter().find(|content| !content.exact);
+    let finding = |content: &Content| {
+        let message = format!(
+            "its contents were made of a manifest of another form: {}",
+            content.origin
+        );
+        Finding::new(Code::ReleaseNotExact, version.to_string(), message)
+    };
+    inexact.map(finding).into_iter().collect()
 }
 
 fn render(flow: Flow<'_>, version: &Version, options: &Options) -> Result<Side, Error> {
     let release = release(flow, version)?;
-    let (streams, origin) = match &*release {
-        Release::Streams(streams, origin) => (streams, origin),
+    let (streams, origin, findings) = match &*release {
+        Release::Streams(streams, origin, findings) => (streams, origin, findings),
         Release::Missing(finding) => return Ok(Side::Missing(vec![finding.clone()])),
     };
     Ok(match render::render(streams, options, flow.ports.catalog) {
         Ok(rendered) if rendered.missing.is_empty() => {
-            Side::Had(rendered.bytes, format!("{version} of {origin}"), Vec::new())
+            Side::Had(rendered.bytes, format!("{version} of {origin}"), findings.clone())
         }
         Ok(rendered) => Side::Missing(check::missing(version, &rendered.missing, origin)),
         Err(error) => {

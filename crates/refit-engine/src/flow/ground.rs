@@ -12,7 +12,7 @@ use refit_manifest::Entry;
 use super::contents::Contents;
 use super::observe::Records;
 use super::under_way::Asked;
-use crate::ports::{Base, Listed, ListedKind};
+use crate::ports::{Base, Listed, ListedKind, PortError};
 use crate::{Ask, Error, Ports};
 
 /// What every step of a flow works with.
@@ -79,7 +79,6 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             size: item.size,
             filtered: item.filtered,
             executable,
-            linked: item.kind == ListedKind::Link,
         };
         snapshot.paths.insert(item.path.clone(), seen);
         let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);
@@ -93,11 +92,13 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             .tree
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
-    let inventory = inventory::take(&snapshot, ports.catalog);
-    ports.releases.extend(&inventory.said.catalog.sources)?;
-    let mut versions: Vec<Version> = ports
-        .releases
-        .versions(ports.catalog.platform().as_str())?
+    let mut inventory = inventory::take(&snapshot, ports.catalog);
+    let available = ports.releases.available(ports.catalog.platform().as_str())?;
+    inventory
+        .findings
+        .extend(available.unreachable.iter().map(PortError::finding));
+    let mut versions: Vec<Version> = available
+        .versions
         .iter()
         .filter_map(|text| Version::parse(text).ok())
         .collect();

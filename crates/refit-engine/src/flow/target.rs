@@ -102,7 +102,7 @@ pub(super) fn removed(flow: Flow<'_>, stored: &Stored, to: &Version) -> Result<V
         return Ok(check::removed(stored, served));
     }
     let release = contents::release(flow, to)?;
-    let Release::Streams(streams, _) = &*release else {
+    let Release::Streams(streams, ..) = &*release else {
         return Ok(Vec::new());
     };
     let target: Definitions = streams

@@ -5,6 +5,5 @@
 mod bad_input;
 mod cuts;
 mod findings;
-mod race;
 mod story;
 mod world;

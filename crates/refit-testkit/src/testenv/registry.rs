@@ -1,14 +1,19 @@
 //! A registry of OCI artifacts: Debian's `docker-registry` on a port of its own.
 
+use std::collections::HashMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use refit_core::digest;
 use tempfile::TempDir;
 
 use super::installed;
+use crate::http::{self, Request};
 
 /// Whom a registry serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +34,10 @@ pub struct Registry {
 
 /// One line of `htpasswd -B` for [`Registry::USER`] and [`Registry::PASSWORD`].
 const HTPASSWD: &str = "refit:$2a$04$T/8arTgnWHy2paY0Y7fWr.t3DuEP7S2Nq7ZtnnVLx36VrGkmKoV66\n";
+
+/// [`Registry::USER`] and [`Registry::PASSWORD`] as a header.
+const BASIC: &str = "Basic cmVmaXQ6cGxhbnRlZC1wYXNzd29yZA==";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 impl Registry {
     /// The user of a registry that asks for one.
@@ -64,11 +73,8 @@ impl Registry {
             _folder: folder,
         };
         registry.address = listening(messages);
-        let status = registry.status();
-        assert!(
-            status == "200" || (serve == Serve::User && status == "401"),
-            "the registry answers {status}"
-        );
+        let (status, ..) = registry.call("GET", "/v2/", b"");
+        assert_eq!(status, 200, "the registry answers");
         Some(registry)
     }
 
@@ -82,15 +88,52 @@ impl Registry {
         self.process.id()
     }
 
-    /// Asks for the root of its interface.
-    fn status(&self) -> String {
-        let mut stream = TcpStream::connect(self.address).expect("a connection to the registry");
-        let request = format!("GET /v2/ HTTP/1.0\r\nHost: {}\r\n\r\n", self.address);
-        stream.write_all(request.as_bytes()).expect("a sent request");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer of the registry");
-        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    /// Pushes files as `flux push artifact` does: one layer, a gzipped tar archive of a folder.
+    pub fn push(&self, repository: &str, tag: &str, files: &[(&str, &[u8])]) {
+        let layer = archive(files);
+        let configuration = b"{}".to_vec();
+        for blob in [&layer, &configuration] {
+            let (_, headers, _) = self.call("POST", &format!("/v2/{repository}/blobs/uploads/"), b"");
+            let place = headers["location"].splitn(4, '/').nth(3).expect("a path").to_owned();
+            let (status, ..) = self.call("PUT", &format!("/{place}&digest={}", digest::of(blob)), blob);
+            assert_eq!(status, 201, "the registry takes a blob");
+        }
+        let described = |kind: &str, blob: &[u8]| {
+            let (size, digest) = (blob.len(), digest::of(blob));
+            format!(r#"{{"mediaType": "{kind}", "size": {size}, "digest": "{digest}"}}"#)
+        };
+        let manifest = format!(
+            r#"{{"schemaVersion": 2, "mediaType": "{MANIFEST}", "config": {}, "layers": [{}]}}"#,
+            described("application/vnd.cncf.flux.config.v1+json", &configuration),
+            described("application/vnd.cncf.flux.content.v1.tar+gzip", &layer)
+        );
+        let (status, ..) = self.call("PUT", &format!("/v2/{repository}/manifests/{tag}"), manifest.as_bytes());
+        assert_eq!(status, 201, "the registry takes a manifest");
     }
+
+    /// Asks the registry as its user.
+    fn call(&self, method: &str, target: &str, body: &[u8]) -> (u16, HashMap<String, String>, Vec<u8>) {
+        let headers = [("authorization", BASIC), ("content-type", MANIFEST)];
+        let request = Request {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            before: 0,
+        };
+        http::send(&self.host(), &request, body).expect("an answer of the registry")
+    }
+}
+
+/// Packs files as `flux push artifact` does.
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, *bytes).expect("a packed file");
+    }
+    tar.into_inner().and_then(GzEncoder::finish).expect("an archive")
 }
 
 impl Drop for Registry {
@@ -124,9 +167,9 @@ fn listening(messages: ChildStderr) -> SocketAddr {
         seen.push('\n');
         found
     });
-    let address = address.unwrap_or_else(|| panic!("the registry ended before it listened:\n{seen}"));
+    assert!(address.is_some(), "the registry ended before it listened:\n{seen}");
     thread::spawn(move || lines.for_each(drop));
-    address
+    address.expect("the address that was just seen")
 }
 
 fn address_in(line: &str) -> Option<SocketAddr> {

@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options, global: &Global) -> Result<Answer, Failure>
     let catalog =
         Catalog::flux().map_err(|error| Failure::new("the built-in catalog cannot be read").caused_by(&error))?;
     let wanted = wanted(options, &catalog)?;
-    let releases = wiring::releases(global);
+    let releases = wiring::releases(&wiring::named(global), global)?;
     let contents = releases.contents(platform, &version.to_string())?;
     let streams = contents.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let rendered = render::render(&streams, &wanted, &catalog)

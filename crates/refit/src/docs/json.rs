@@ -55,7 +55,8 @@ fn sources() -> String {
         .collect();
     below.sort();
     files.extend(below);
-    files.push(root().join("crates/refit/src/view/mod.rs"));
+    let view = root().join("crates/refit/src/view");
+    files.extend(["mod.rs", "catalog.rs"].map(|name| view.join(name)));
     files.push(core.join("finding.rs"));
     files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
 }
@@ -203,8 +204,8 @@ stdout, whatever happens; messages for people go to stderr.
 | `next` | list of [Next](#next) | what the user can do next, the best first |
 
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
-of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog`, `Init`, `Schema`
-(of `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
+of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog` (of
+`catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
 A command that worked on several groups of clusters (`--all-clusters`, several `--cluster`) gives an object of the kind
 `Groups`, which lists the result of each; for one group it gives the result itself.
 

@@ -2,8 +2,8 @@
 //!
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
+pub(crate) mod catalog;
 pub(crate) mod decisions;
-pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod lines;
@@ -72,23 +72,8 @@ pub(crate) struct Rendered {
     pub(crate) manifest: String,
 }
 
-/// What `catalog list` answers.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Catalog {
-    /// Where the source is.
-    pub(crate) source: String,
-    /// The platform.
-    pub(crate) platform: String,
-    /// The versions, oldest first.
-    pub(crate) versions: Vec<String>,
-}
-
 impl Body for Rendered {
     const KIND: &'static str = "Rendered";
-}
-impl Body for Catalog {
-    const KIND: &'static str = "Catalog";
 }
 impl Body for Merge {
     const KIND: &'static str = "Merge";
