@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may fail where it stands")]
 
+mod fleet;
 mod inputs;
 mod measure;
 mod quality;
@@ -59,6 +60,7 @@ impl Bench {
         self.sparse(&mut report);
         self.linear(&mut report);
         upgrade::measure(&self.refit, &self.folder, self.runs, &mut report);
+        fleet::measure(&self.refit, &self.folder, self.runs, &mut report);
         report
     }
 

@@ -57,7 +57,8 @@ pub(crate) fn measure(refit: &Path, folder: &Path, runs: usize, report: &mut Rep
     }
 }
 
-fn commit(repository: &Path) {
+/// Makes a repository of a folder, with one commit.
+pub(crate) fn commit(repository: &Path) {
     let steps: [&[&str]; 5] = [
         &["init", "--quiet", "--initial-branch=main"],
         &["config", "user.name", "Bench"],

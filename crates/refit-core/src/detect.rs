@@ -16,7 +16,7 @@ pub use evidence::{Evidence, Source};
 pub use mixed::Mixed;
 
 use crate::catalog::Catalog;
-use crate::generated::{Generated, Role};
+use crate::generated::{Definition, Generated, Role};
 use crate::release::Version;
 
 /// What a file is for a platform.
@@ -103,6 +103,41 @@ pub struct Detection {
     pub mixed: Vec<Mixed>,
 }
 
+impl Detection {
+    /// Says in a sentence why the version is what it is, and which source was not followed.
+    pub fn verdict(&self) -> String {
+        let Some(version) = &self.version else {
+            return match self.candidates.as_slice() {
+                [] => "no source names a release that the others do not speak against".to_owned(),
+                several => {
+                    let names: Vec<String> = several.iter().map(|version| format!("`{version}`")).collect();
+                    format!("the sources do not choose between {}", names.join(" and "))
+                }
+            };
+        };
+        let words = |wanted: &dyn Fn(&Evidence) -> bool| -> Vec<&str> {
+            let those = self.evidence.iter().filter(|evidence| wanted(evidence));
+            those.map(|evidence| evidence.source.word()).collect()
+        };
+        let naming = words(&|evidence| evidence.versions.contains(version));
+        let partly = words(&|evidence| !evidence.versions.contains(version) && evidence.nearly.contains(version));
+        let against = words(&|evidence| evidence.speaks_against(version));
+        let mut text = format!("`{version}` fits the {}", naming.join(", "));
+        if !partly.is_empty() {
+            text.push_str(&format!(", and most of the {}", partly.join(", ")));
+        }
+        if !against.is_empty() {
+            text.push_str(&format!("; outweighed: the {}", against.join(", ")));
+        }
+        text
+    }
+}
+
+/// Tells whether a definition has just the API versions of a release.
+pub fn is_definition_of(crd: &str, found: &Definition, version: &Version, catalog: &Catalog) -> bool {
+    evidence::is_of(crd, found, version, catalog)
+}
+
 /// Detects the version of a manifest.
 pub fn detect(manifest: &Generated<'_>, catalog: &Catalog) -> Detection {
     let evidence = evidence::gather(manifest, catalog);
@@ -155,7 +190,7 @@ fn decide(evidence: &[Evidence], catalog: &Catalog) -> (Option<Version>, Vec<Ver
     let candidates: Vec<&Version> = images.iter().filter(fits).copied().collect();
     match (candidates.as_slice(), header) {
         ([only], _) => (Some((*only).clone()), Vec::new()),
-        ([], Some(header)) if labelled.is_none() && images.is_empty() && fits(&&header) => {
+        ([], Some(header)) if labelled.is_none() && images.is_empty() && (fits(&&header) || !catalog.knows(header)) => {
             (Some(header.clone()), Vec::new())
         }
         ([], _) => (

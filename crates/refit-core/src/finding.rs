@@ -71,6 +71,9 @@ codes! {
     PlaceholderManifest: Blocking,
         "A file stands where the generated manifest belongs, but holds no objects.",
         "run `flux bootstrap` (or commit the generated manifest), then run `refit` again";
+    OperatorManaged: Blocking,
+        "The Flux Operator installs the plane; a warning where a generated manifest is left beside it.",
+        "change the version of the FluxInstance; `refit` upgrades generated manifests only";
     VersionUnclear: Blocking,
         "Labels, images and definitions do not tell which release is installed.",
         "write the version into the header comment of the manifest, or give the original file with `--base-file FILE`";
@@ -116,6 +119,12 @@ codes! {
     SharedFile: Blocking,
         "A generated file is used by several clusters, of which only some were named; it can only be upgraded for all of them.",
         "name all of them with `--cluster`, or give each cluster its own generated file";
+    LinkedFile: Blocking,
+        "A symbolic link stands where a generated manifest belongs; links are not followed.",
+        "upgrade the cluster whose file it points to, or commit a copy in place of the link";
+    SeveralPlanes: Blocking,
+        "One file holds the controllers of several planes, so that no release tells what it should be.",
+        "give each plane a generated file of its own";
     FilteredFile: Blocking,
         "Git attributes (LFS, filters) stand between the stored and the checked-out bytes of a file that would change.",
         "remove the attribute for this file, or upgrade it by hand";
@@ -131,6 +140,12 @@ codes! {
     MixedState: Warning,
         "The evidence of the generated file names more than one release.",
         "check which release runs; the upgrade brings all of them to the target, save what you keep";
+    OddClusterDomain: Warning,
+        "An address in the arguments of a controller names a domain that looks mistyped; it is kept.",
+        "compare with the DNS domain of the cluster, and correct it in its own commit";
+    SubstitutionInSchema: Warning,
+        "A Flux Kustomization substitutes variables in generated definitions, whose descriptions hold `${`.",
+        "annotate the definitions with `kustomize.toolkit.fluxcd.io/substitute: disabled`, or substitute elsewhere";
     StoredVersionsAssumed: Warning,
         "No cluster was read, so the stored API versions were assumed from the installed release.",
         "compare with `kubectl get crd -o custom-columns=NAME:.metadata.name,STORED:.status.storedVersions`";
@@ -176,6 +191,9 @@ codes! {
     KubernetesFloor: Warning,
         "The target asks for a newer Kubernetes than the installed release did.",
         "compare with `kubectl version` before merging";
+    DefinitionsCopied: Note,
+        "Definitions in the generated file are those of another release; they follow the upgrade and are no edit.",
+        "see with `refit inventory` which edits are left";
     TargetChosen: Note,
         "No version was named, and the newest release cannot be reached in one step.",
         "run `refit upgrade` again after this step";

@@ -18,12 +18,15 @@ use crate::configuration::{self, Configuration, Spec};
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
 use crate::generated::{Controller, Generated};
-use crate::options::{self, Options};
+use crate::operator::{self, Instance};
+use crate::options::{self, OddDomain, Options};
 use crate::overlays::{self, Overlays};
 use crate::record::Record;
 use crate::roots::{self, Root};
 use crate::snapshot::Snapshot;
-use crate::updaters;
+use crate::streams::Streams;
+use crate::substitution::Substitutions;
+use crate::updaters::Updaters;
 
 pub use group::Group;
 pub use roles::files;
@@ -70,6 +73,10 @@ pub struct GeneratedFile {
     pub options: Options,
     /// The images of its controllers.
     pub images: Vec<String>,
+    /// The addresses in arguments whose domain looks mistyped.
+    pub odd_domains: Vec<OddDomain>,
+    /// The namespaces of its controllers where it holds several planes; else empty.
+    pub namespaces: BTreeSet<String>,
 }
 
 impl Inventory {
@@ -86,6 +93,41 @@ impl Cluster {
     }
 }
 
+/// What the clusters are read from.
+struct Sight<'a> {
+    candidates: &'a BTreeMap<Path, Candidate>,
+    instances: &'a [Instance],
+    streams: &'a Streams,
+    updaters: &'a Updaters,
+    substitutions: &'a Substitutions,
+    large: &'a [(&'a Path, u64)],
+    snapshot: &'a Snapshot,
+    catalog: &'a Catalog,
+}
+
+/// Finds planes that the Flux Operator runs and that are part of no cluster with a manifest.
+fn handed_over(instances: &[Instance], clusters: &[Cluster]) -> Vec<Finding> {
+    let alone = |instance: &&Instance| !clusters.iter().any(|cluster| is_part(instance, &cluster.root));
+    let found = instances.iter().filter(alone).map(|instance| {
+        let mut finding = instance.alone();
+        // Where other clusters can be upgraded, this one must not stop them.
+        if clusters.iter().any(|cluster| !cluster.files.is_empty()) {
+            finding.severity = Severity::Warning;
+        }
+        finding
+    });
+    found.collect()
+}
+
+/// Tells whether a FluxInstance is part of what a cluster is built from.
+fn is_part(instance: &Instance, root: &Root) -> bool {
+    let beside = root
+        .generated
+        .iter()
+        .any(|file| file.directory() == instance.path.directory());
+    beside || root.build.resources.contains(&instance.path)
+}
+
 enum Candidate {
     Manifest(Arc<Stream>),
     Placeholder,
@@ -94,36 +136,43 @@ enum Candidate {
 
 /// Takes the inventory of a snapshot.
 pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
-    let (candidates, mut findings) = candidates(snapshot, catalog);
+    let streams = Streams::split(&snapshot.tree);
+    let (candidates, mut findings) = candidates(snapshot, &streams, catalog);
     let real = candidates
         .values()
         .any(|candidate| !matches!(candidate, Candidate::Placeholder));
-    let counted: Vec<Path> = candidates
-        .iter()
-        .filter(|(_, candidate)| !real || !matches!(candidate, Candidate::Placeholder))
-        .map(|(path, _)| path.clone())
-        .collect();
-    if real {
-        for (path, _) in candidates.iter().filter(|(path, _)| !counted.contains(path)) {
+    let mut counted = Vec::new();
+    for (path, candidate) in &candidates {
+        if real && matches!(candidate, Candidate::Placeholder) {
             let mut finding = problems::placeholder(path);
             finding.severity = Severity::Warning;
             findings.push(finding);
+        } else {
+            counted.push(path.clone());
         }
     }
     let (said, problem) = said(snapshot);
     findings.extend(problem);
-    let roots = roots::find(&snapshot.tree, &counted, &said);
+    let roots = roots::find(&snapshot.tree, &streams, &counted, &said);
     findings.extend(problems::unfound(&said, &roots));
-    let clusters: Vec<Cluster> = roots
-        .into_iter()
-        .map(|root| cluster(root, &candidates, snapshot, catalog))
-        .collect();
-    let elsewhere = |finding: &Finding| {
-        !clusters
-            .iter()
-            .any(|cluster| problems::names(cluster, &finding.subject))
+    let instances = operator::instances(&streams);
+    let seen = Sight {
+        candidates: &candidates,
+        instances: &instances,
+        streams: &streams,
+        updaters: &Updaters::look(&snapshot.tree),
+        substitutions: &Substitutions::look(&snapshot.tree, &streams),
+        large: &problems::large(snapshot),
+        snapshot,
+        catalog,
     };
-    findings.retain(elsewhere);
+    let clusters: Vec<Cluster> = roots.into_iter().map(|root| cluster(root, &seen)).collect();
+    findings.extend(handed_over(&instances, &clusters));
+    let told: BTreeSet<&str> = {
+        let findings = clusters.iter().flat_map(|cluster| &cluster.findings);
+        findings.map(|finding| problems::file(&finding.subject)).collect()
+    };
+    findings.retain(|finding| !told.contains(problems::file(&finding.subject)));
     Inventory {
         clusters,
         findings,
@@ -147,36 +196,31 @@ fn said(snapshot: &Snapshot) -> (Spec, Option<Finding>) {
 }
 
 /// Finds generated manifests by content, and warns about every other manifest that cannot be read.
-fn candidates(snapshot: &Snapshot, catalog: &Catalog) -> (BTreeMap<Path, Candidate>, Vec<Finding>) {
+fn candidates(snapshot: &Snapshot, streams: &Streams, catalog: &Catalog) -> (BTreeMap<Path, Candidate>, Vec<Finding>) {
     let mut candidates = BTreeMap::new();
     let mut findings = Vec::new();
-    for (path, entry) in snapshot
-        .tree
-        .iter()
-        .filter(|(path, _)| path.is_yaml() || path.is_json())
+    for path in snapshot
+        .paths
+        .keys()
+        .filter(|path| USUAL_NAMES.contains(&path.file_name()))
     {
-        let Some(bytes) = entry.bytes() else { continue };
+        let unread = problems::unread(path, snapshot);
+        candidates.extend(unread.map(|finding| (path.clone(), Candidate::Broken(finding))));
+    }
+    for (path, stream) in streams.iter().filter(|(path, _)| path.is_yaml() || path.is_json()) {
+        if candidates.contains_key(path) {
+            continue;
+        }
         let usual = USUAL_NAMES.contains(&path.file_name());
-        let likely = usual || looks_generated(bytes);
-        match Stream::split(Arc::clone(bytes)) {
-            Ok(stream) if likely => match detect::recognise(&stream, catalog) {
-                Recognised::Manifest => {
-                    candidates.insert(path.clone(), Candidate::Manifest(Arc::new(stream)));
-                }
-                Recognised::Placeholder if usual => {
-                    candidates.insert(path.clone(), Candidate::Placeholder);
-                }
-                Recognised::Other if names_platform(bytes, catalog) => {
-                    // A manifest whose controllers cannot be read is not recognised; it must not be overlooked.
-                    let broken = problems::unparsed(path, &Arc::new(stream)).into_iter().next();
-                    candidates.extend(broken.map(|finding| (path.clone(), Candidate::Broken(finding))));
-                }
-                Recognised::Placeholder | Recognised::Other => {}
-            },
+        match stream {
+            Ok(stream) if usual || looks_generated(stream.text()) => {
+                candidates.extend(recognised(path, stream, catalog).map(|found| (path.clone(), found)));
+            }
             Ok(_) => {}
             Err(error) => {
-                let finding = problems::unsplit(path, &error);
-                if likely {
+                let finding = problems::unsplit(path, error);
+                let text = snapshot.tree.bytes(path).map(|bytes| String::from_utf8_lossy(bytes));
+                if usual || text.is_some_and(|text| looks_generated(&text)) {
                     candidates.insert(path.clone(), Candidate::Broken(finding));
                 } else {
                     findings.push(problems::elsewhere(&finding));
@@ -187,27 +231,40 @@ fn candidates(snapshot: &Snapshot, catalog: &Catalog) -> (BTreeMap<Path, Candida
     (candidates, findings)
 }
 
-/// Tells whether a file can be a generated manifest, without splitting it.
-fn looks_generated(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
+/// Tells what a file is that can be a generated manifest; `None` for one that is something else.
+fn recognised(path: &Path, stream: &Arc<Stream>, catalog: &Catalog) -> Option<Candidate> {
+    match detect::recognise(stream, catalog) {
+        Recognised::Manifest => Some(Candidate::Manifest(Arc::clone(stream))),
+        Recognised::Placeholder if USUAL_NAMES.contains(&path.file_name()) => Some(Candidate::Placeholder),
+        // A manifest whose controllers cannot be read is not recognised; it must not be overlooked.
+        Recognised::Other if names_platform(stream.text(), catalog) => problems::unparsed(path, stream)
+            .into_iter()
+            .next()
+            .map(Candidate::Broken),
+        Recognised::Placeholder | Recognised::Other => None,
+    }
+}
+
+/// Tells whether a text can be a generated manifest, without splitting it.
+fn looks_generated(text: &str) -> bool {
     text.contains("openAPIV3Schema") && text.contains("Deployment")
 }
 
-/// Tells whether a file names a definition of the platform.
-fn names_platform(bytes: &[u8], catalog: &Catalog) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    looks_generated(bytes) && catalog.resources().iter().any(|resource| text.contains(&resource.crd))
+/// Tells whether a text names a definition of the platform.
+fn names_platform(text: &str, catalog: &Catalog) -> bool {
+    looks_generated(text) && catalog.resources().iter().any(|resource| text.contains(&resource.crd))
 }
 
-fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapshot, catalog: &Catalog) -> Cluster {
+fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
+    let Sight { snapshot, catalog, .. } = *seen;
     let mut files = Vec::new();
     let mut findings = Vec::new();
     for path in &root.generated {
-        match candidates.get(path) {
+        match seen.candidates.get(path) {
             Some(Candidate::Manifest(stream)) => {
                 findings.extend(problems::unparsed(path, stream));
-                let whole = beside(path, stream, &root, snapshot);
-                files.push(generated(path, stream, &whole, catalog));
+                let whole = beside(path, stream, &root, seen.streams);
+                files.push(generated(path, stream, whole.as_ref(), catalog));
             }
             Some(Candidate::Placeholder) => findings.push(problems::placeholder(path)),
             Some(Candidate::Broken(finding)) => findings.push(finding.clone()),
@@ -216,7 +273,7 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
     }
     let chain = chain(&root);
     for path in plane_files(&root, &chain, snapshot) {
-        findings.extend(problems::in_file(&snapshot.tree, &path));
+        findings.extend(problems::in_file(seen.streams, &path));
     }
     let (record, problem) = record(&root.name, snapshot);
     findings.extend(problem);
@@ -224,9 +281,9 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
     for file in &files {
         findings.extend(about(file, &overlays, snapshot));
     }
-    findings.extend(duplicates(&root, &files, snapshot));
-    let paths: Vec<Path> = files.iter().map(|file| file.path.clone()).collect();
-    findings.extend(updaters::find(&snapshot.tree, &paths));
+    findings.extend(duplicates(&root, &files, seen.streams));
+    findings.extend(problems::too_large(&root, seen.large));
+    findings.extend(around(&root, &files, &chain, seen));
     Cluster {
         root,
         files,
@@ -236,38 +293,63 @@ fn cluster(root: Root, candidates: &BTreeMap<Path, Candidate>, snapshot: &Snapsh
     }
 }
 
-/// Joins a generated file with the files of its build that hold objects of the same generator: options are read from all
-/// of them, since a user may have parted the manifest.
-fn beside(path: &Path, stream: &Arc<Stream>, root: &Root, snapshot: &Snapshot) -> Arc<Stream> {
+/// Finds what else acts on the generated files: substitutions, the Flux Operator, other updaters.
+fn around(root: &Root, files: &[GeneratedFile], chain: &[Path], seen: &Sight<'_>) -> Vec<Finding> {
+    let tree = &seen.snapshot.tree;
+    let streams: Vec<(&Path, &Stream)> = files.iter().map(|file| (&file.path, &*file.stream)).collect();
+    let mut findings = seen.substitutions.of(tree, &streams, chain);
+    let own = seen.instances.iter().filter(|instance| is_part(instance, root));
+    let own: Vec<&Instance> = own.collect();
+    for instance in &own {
+        let mut finding = instance.beside(&root.generated);
+        finding.severity = Severity::Warning;
+        findings.push(finding);
+    }
+    let paths: Vec<Path> = files.iter().map(|file| file.path.clone()).collect();
+    findings.extend(seen.updaters.of(&paths, &own));
+    findings
+}
+
+/// Joins a generated file with the files of its build that hold objects of the same generator: options are read from
+/// all of them, since a user may have parted the manifest. `None` where there is nothing to join.
+fn beside(path: &Path, stream: &Stream, root: &Root, streams: &Streams) -> Option<Stream> {
     let others = root
         .build
         .resources
         .iter()
         .filter(|other| *other != path && other.is_yaml());
-    let texts = others.filter_map(|other| std::str::from_utf8(snapshot.tree.bytes(other)?).ok());
-    let mut joined = stream.text().to_owned();
+    let texts = others.filter_map(|other| Some(streams.get(other)?.text()));
+    let mut joined = String::new();
     for text in texts.filter(|text| text.contains(PART_OF) && text.contains(VERSION)) {
         joined.push_str("\n---\n");
         joined.push_str(text);
     }
-    if joined.len() == stream.text().len() {
-        return Arc::clone(stream);
+    if joined.is_empty() {
+        return None;
     }
-    Stream::split(joined.into_bytes().into()).map_or_else(|_| Arc::clone(stream), Arc::new)
+    let whole = format!("{}{joined}", stream.text());
+    Stream::split(whole.into_bytes().into()).ok()
 }
 
 /// The labels by which objects of the generator are known beside its main file.
 const PART_OF: &str = "app.kubernetes.io/part-of: flux";
 const VERSION: &str = "app.kubernetes.io/version: ";
 
-fn generated(path: &Path, stream: &Arc<Stream>, whole: &Stream, catalog: &Catalog) -> GeneratedFile {
+fn generated(path: &Path, stream: &Arc<Stream>, whole: Option<&Stream>, catalog: &Catalog) -> GeneratedFile {
     let manifest = Generated::read(stream, catalog);
     let images = manifest.controllers().filter_map(Controller::image_text);
+    let options = match whole {
+        Some(whole) => options::recover(&Generated::read(whole, catalog), catalog),
+        None => options::recover(&manifest, catalog),
+    };
+    let default = Options::defaults(catalog).cluster_domain;
     GeneratedFile {
         path: path.clone(),
         stream: Arc::clone(stream),
         detection: detect::detect(&manifest, catalog),
-        options: options::recover(&Generated::read(whole, catalog), catalog),
+        odd_domains: options::odd_domains(&manifest, &options, &default),
+        namespaces: problems::planes(&manifest),
+        options,
         images: images.map(ToOwned::to_owned).collect(),
     }
 }
@@ -312,6 +394,8 @@ fn about(file: &GeneratedFile, overlays: &Overlays, snapshot: &Snapshot) -> Vec<
         findings.push(problems::unclear(file));
     }
     findings.extend(problems::mixed(file));
+    findings.extend(problems::several_planes(file));
+    findings.extend(file.odd_domains.iter().map(|odd| problems::odd_domain(file, odd)));
     if snapshot.paths.get(&file.path).is_some_and(|seen| seen.filtered) {
         let message = "Git attributes change its bytes between repository and checkout";
         findings.push(Finding::new(Code::FilteredFile, file.path.as_str(), message));
@@ -328,22 +412,16 @@ fn about(file: &GeneratedFile, overlays: &Overlays, snapshot: &Snapshot) -> Vec<
 }
 
 /// Finds objects of generated files that stand twice among what the cluster is built from.
-fn duplicates(root: &Root, files: &[GeneratedFile], snapshot: &Snapshot) -> Vec<Finding> {
-    let mut places: BTreeMap<Identity, Vec<&Path>> = BTreeMap::new();
+fn duplicates(root: &Root, files: &[GeneratedFile], streams: &Streams) -> Vec<Finding> {
+    let mut places: BTreeMap<&Identity, Vec<&Path>> = BTreeMap::new();
     for file in files {
         for (identity, _) in file.stream.objects() {
-            places.entry(identity.clone()).or_default().push(&file.path);
+            places.entry(identity).or_default().push(&file.path);
         }
     }
-    for path in root
-        .build
-        .resources
-        .iter()
-        .filter(|path| !root.generated.contains(path))
-    {
-        let Some(Ok(stream)) = snapshot.tree.bytes(path).map(|bytes| Stream::split(bytes.clone())) else {
-            continue;
-        };
+    let generated: BTreeSet<&Path> = root.generated.iter().collect();
+    for path in root.build.resources.iter().filter(|path| !generated.contains(path)) {
+        let Some(stream) = streams.get(path) else { continue };
         for (identity, _) in stream.objects() {
             if let Some(places) = places.get_mut(identity) {
                 places.push(path);
@@ -351,7 +429,7 @@ fn duplicates(root: &Root, files: &[GeneratedFile], snapshot: &Snapshot) -> Vec<
         }
     }
     let twice = places.into_iter().filter(|(_, paths)| paths.len() > 1);
-    let finding = |(identity, paths): (Identity, Vec<&Path>)| {
+    let finding = |(identity, paths): (&Identity, Vec<&Path>)| {
         let paths: Vec<&str> = paths.into_iter().map(Path::as_str).collect();
         let message = format!("it stands in `{}`", paths.join("` and in `"));
         Finding::new(Code::DuplicateIdentity, identity.to_string(), message)

@@ -172,6 +172,59 @@ pub(crate) fn domain_of(address: &str) -> Option<&str> {
     (!domain.is_empty()).then_some(domain)
 }
 
+/// An address of a controller whose cluster domain looks mistyped.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OddDomain {
+    /// The controllers that state it.
+    pub controllers: Vec<String>,
+    /// The domain.
+    pub domain: String,
+    /// What the others state, or what it may have been meant to be.
+    pub expected: String,
+}
+
+/// Lists cluster domains that look mistyped: those that most controllers do not state, and those that are nearly the
+/// default.
+pub fn odd_domains(manifest: &Generated<'_>, options: &Options, default: &str) -> Vec<OddDomain> {
+    let mut odd: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for controller in manifest.controllers() {
+        for domain in domains(std::slice::from_ref(controller)) {
+            let expected = if domain != options.cluster_domain {
+                &options.cluster_domain
+            } else if is_nearly(&domain, default) {
+                default
+            } else {
+                continue;
+            };
+            let controllers = odd.entry((domain, expected.to_owned())).or_default();
+            if controllers.last().is_none_or(|last| last != controller.name) {
+                controllers.push(controller.name.to_owned());
+            }
+        }
+    }
+    let entry = |((domain, expected), controllers)| OddDomain {
+        controllers,
+        domain,
+        expected,
+    };
+    odd.into_iter().map(entry).collect()
+}
+
+/// Tells whether a word differs from another in one or two letters.
+fn is_nearly(word: &str, meant: &str) -> bool {
+    let meant: Vec<char> = meant.chars().collect();
+    let mut row: Vec<usize> = (0..=meant.len()).collect();
+    for (line, letter) in word.chars().enumerate() {
+        let mut above = std::mem::replace(&mut row[0], line + 1);
+        for (column, other) in meant.iter().enumerate() {
+            let replaced = above + usize::from(letter != *other);
+            above = row[column + 1];
+            row[column + 1] = replaced.min(above + 1).min(row[column] + 1);
+        }
+    }
+    matches!(row.last(), Some(1 | 2))
+}
+
 fn registry(controller: &Controller<'_>) -> Option<String> {
     let image = controller.image()?;
     (image.name == controller.name && !image.registry.is_empty()).then(|| image.registry.to_owned())
@@ -236,6 +289,16 @@ mod tests {
         );
         for address in ["http://notification-controller/", "", "a.svc."] {
             assert_eq!(domain_of(address), None, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_domain_is_nearly_another_with_one_or_two_letters_changed() {
+        for word in ["cluster-local", "clusterlocal", "cluster.locla", "clustr.local"] {
+            assert!(is_nearly(word, "cluster.local"), "{word}");
+        }
+        for word in ["cluster.local", "corp.internal", "local", "cluster.lan", ""] {
+            assert!(!is_nearly(word, "cluster.local"), "{word}");
         }
     }
 

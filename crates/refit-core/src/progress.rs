@@ -17,6 +17,8 @@ pub struct Seen {
     pub others: Vec<Other>,
     /// Whether the note says that the upgrade was confirmed.
     pub confirmed: bool,
+    /// The request that this run opened, so that nobody can have looked at it yet.
+    pub opened: Option<u64>,
 }
 
 /// The branch of an upgrade.
@@ -110,6 +112,8 @@ pub enum Next {
 pub enum Effect {
     /// Close the request for another release.
     Close(u64),
+    /// Close the request that this run opened, since another was opened before it.
+    Yield(u64),
     /// Note that the upgrade was confirmed.
     Confirm,
     /// Note that the commits up to this head stay.
@@ -161,11 +165,8 @@ impl Cause {
 
 /// Decides what comes next; the plan must not be blocked.
 pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
-    if let Some(other) = seen.others.first() {
-        return match wishes.others {
-            Others::Supersede => Next::Run(Effect::Close(other.number)),
-            Others::Stop => Next::Stopped(Cause::OtherOpen(other.clone())),
-        };
+    if let Some(next) = beside(seen, wishes) {
+        return next;
     }
     // What was opened stays open as a draft when a new base brings up new decisions.
     let held = plan.opening == Opening::Held && seen.request.is_none();
@@ -184,6 +185,22 @@ pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
         Some(_) if plan.opening != Opening::Ready => Next::Decide,
         Some(_) => Next::Wait,
     }
+}
+
+/// Decides what other open requests of the same clusters mean; `None` when the upgrade can go on.
+fn beside(seen: &Seen, wishes: Wishes) -> Option<Next> {
+    let other = seen.others.first()?;
+    if let (Some(opened), Some(own)) = (seen.opened, &seen.request)
+        && opened == own.number
+    {
+        // Two runs looked before either opened its request. Each sees both now; the later one yields.
+        let earlier = seen.others.iter().any(|other| other.number < opened);
+        return earlier.then_some(Next::Run(Effect::Yield(opened)));
+    }
+    Some(match wishes.others {
+        Others::Supersede => Next::Run(Effect::Close(other.number)),
+        Others::Stop => Next::Stopped(Cause::OtherOpen(other.clone())),
+    })
 }
 
 /// Decides what the branch needs; `None` when it is as it should be.
@@ -399,5 +416,38 @@ mod tests {
             commits: Commits::Stop,
         };
         assert_eq!(next(&plan(Opening::Ready), &seen, wishes), Next::Run(Effect::Close(3)));
+    }
+
+    #[test]
+    fn of_two_requests_opened_at_the_same_moment_the_later_yields_whatever_it_wishes() {
+        let seen = |opened: Option<u64>, other: u64| Seen {
+            branch: branch(Content::Planned),
+            request: request(true),
+            others: vec![Other {
+                number: other,
+                to: "v1.2.0".into(),
+            }],
+            confirmed: false,
+            opened,
+        };
+        for others in [Others::Stop, Others::Supersede] {
+            let wishes = Wishes {
+                others,
+                commits: Commits::Stop,
+            };
+            let decide = |seen| next(&plan(Opening::Ready), &seen, wishes);
+            assert_eq!(decide(seen(Some(7), 3)), Next::Run(Effect::Yield(7)));
+            assert_eq!(decide(seen(Some(7), 8)), Next::Wait);
+        }
+        // Another run opened it, and people may have looked at it since.
+        check(
+            Opening::Ready,
+            seen(None, 3),
+            Commits::Stop,
+            Next::Stopped(Cause::OtherOpen(Other {
+                number: 3,
+                to: "v1.2.0".into(),
+            })),
+        );
     }
 }

@@ -5,9 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use refit_kustomize::reach::{self, BuildSet, is_inside};
-use refit_manifest::{Document, Path, Stream, Tree};
+use refit_manifest::{Document, Path, Tree};
 
 use crate::configuration::Spec;
+use crate::digest;
+use crate::streams::Streams;
 
 /// Directory names that say nothing about a cluster.
 const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "gitops"];
@@ -32,17 +34,18 @@ struct Sync {
 }
 
 /// Finds the clusters of some generated files, in the order of their directories.
-pub fn find(tree: &Tree, generated: &[Path], said: &Spec) -> Vec<Root> {
-    let syncs = syncs(tree);
+pub fn find(tree: &Tree, streams: &Streams, generated: &[Path], said: &Spec) -> Vec<Root> {
+    let syncs = syncs(streams);
     let mut builds: BTreeMap<String, BuildSet> = BTreeMap::new();
     for directory in syncs.iter().map(|sync| &sync.directory) {
         builds
             .entry(directory.clone())
             .or_insert_with(|| reach::of(tree, directory));
     }
+    let found = Found::new(&syncs, &builds, generated);
     let mut roots: BTreeMap<String, Vec<Path>> = BTreeMap::new();
     for path in generated {
-        for directory in directories(path, &syncs, &builds) {
+        for directory in found.directories(path) {
             roots.entry(directory).or_default().push(path.clone());
         }
     }
@@ -56,36 +59,62 @@ pub fn find(tree: &Tree, generated: &[Path], said: &Spec) -> Vec<Root> {
     roots.into_iter().map(root).collect()
 }
 
-/// Gives the directories that synchronise a generated file: of nested ones the innermost, else the file's own.
-fn directories(path: &Path, syncs: &[Sync], builds: &BTreeMap<String, BuildSet>) -> BTreeSet<String> {
-    let reaching: BTreeSet<&String> = syncs
-        .iter()
-        .map(|sync| &sync.directory)
-        .filter(|directory| builds[*directory].resources.contains(path))
-        .collect();
-    let beside = syncs.iter().filter(|sync| sync.written.directory() == path.directory());
-    let beside: BTreeSet<&String> = beside
-        .map(|sync| &sync.directory)
-        .filter(|directory| reaching.contains(directory))
-        .collect();
-    let innermost = |candidates: &BTreeSet<&String>| -> BTreeSet<String> {
-        let holds_another = |outer: &&&String| candidates.iter().any(|inner| is_inside(inner, outer));
-        candidates
-            .iter()
-            .filter(|outer| !holds_another(outer))
-            .map(|directory| (**directory).clone())
-            .collect()
+/// Which directories reach which generated files, and where that is written.
+struct Found<'a> {
+    reaching: BTreeMap<&'a Path, BTreeSet<&'a str>>,
+    written: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+impl<'a> Found<'a> {
+    fn new(syncs: &'a [Sync], builds: &'a BTreeMap<String, BuildSet>, generated: &'a [Path]) -> Self {
+        let wanted: BTreeSet<&Path> = generated.iter().collect();
+        let mut reaching: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();
+        for (directory, build) in builds {
+            for path in build.resources.iter().filter(|path| wanted.contains(path)) {
+                reaching.entry(path).or_default().insert(directory);
+            }
+        }
+        let mut written: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for sync in syncs {
+            let place = written.entry(sync.written.directory()).or_default();
+            place.insert(&sync.directory);
+        }
+        Self { reaching, written }
+    }
+
+    /// Gives the directories that synchronise a generated file: of nested ones the innermost, else the file's own.
+    fn directories(&self, path: &Path) -> BTreeSet<String> {
+        let none = BTreeSet::new();
+        let reaching = self.reaching.get(path).unwrap_or(&none);
+        let mut chosen = innermost(reaching);
+        // The sync that is written beside the manifest is the one that `flux bootstrap` wrote for it.
+        let beside = self.written.get(path.directory()).unwrap_or(&none);
+        if let Some(own) = beside.iter().find(|directory| reaching.contains(*directory)) {
+            chosen.retain(|directory| !is_inside(directory, own));
+            chosen.insert((*own).to_owned());
+        }
+        if chosen.is_empty() {
+            chosen.insert(path.directory().to_owned());
+        }
+        chosen
+    }
+}
+
+/// Gives the directories that hold no other.
+fn innermost(candidates: &BTreeSet<&str>) -> BTreeSet<String> {
+    let holds_another = |outer: &str| {
+        let first = match outer {
+            "" => String::new(),
+            outer => format!("{outer}/"),
+        };
+        let mut others = candidates.range(&*first..).filter(|other| **other != outer);
+        others.next().is_some_and(|next| is_inside(next, outer))
     };
-    // The sync that is written beside the manifest is the one that `flux bootstrap` wrote for it.
-    let mut chosen = innermost(&reaching);
-    if let Some(own) = beside.iter().next() {
-        chosen.retain(|directory| !is_inside(directory, own));
-        chosen.insert((*own).clone());
-    }
-    if chosen.is_empty() {
-        chosen.insert(path.directory().to_owned());
-    }
-    chosen
+    candidates
+        .iter()
+        .filter(|outer| !holds_another(outer))
+        .map(|directory| (*directory).to_owned())
+        .collect()
 }
 
 /// Tells whether a document is a Kustomization of Flux.
@@ -94,17 +123,14 @@ pub(crate) fn is_sync(document: &Document) -> bool {
     &*head.kind == "Kustomization" && head.api_version.starts_with("kustomize.toolkit.fluxcd.io/")
 }
 
-fn syncs(tree: &Tree) -> Vec<Sync> {
+fn syncs(streams: &Streams) -> Vec<Sync> {
     let mut syncs = Vec::new();
-    for (path, entry) in tree.iter().filter(|(path, _)| path.is_yaml()) {
-        let Some(bytes) = entry.bytes() else { continue };
+    for (path, stream) in streams.iter().filter(|(path, _)| path.is_yaml()) {
+        let Ok(stream) = stream else { continue };
         let mentions = |text: &str| text.contains("kustomize.toolkit.fluxcd.io/") && text.contains("Kustomization");
-        if !std::str::from_utf8(bytes).is_ok_and(mentions) {
+        if !mentions(stream.text()) {
             continue;
         }
-        let Ok(stream) = Stream::split(bytes.clone()) else {
-            continue;
-        };
         for document in stream.documents().iter().filter(|document| is_sync(document)) {
             let directory = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
             syncs.push(Sync {
@@ -134,27 +160,47 @@ fn names(roots: &BTreeMap<String, Vec<Path>>, said: &Spec) -> BTreeMap<String, S
         .iter()
         .filter_map(|(directory, paths)| Some((directory, said.name_of(directory, paths)?)))
         .collect();
+    let taken: BTreeSet<&str> = given.values().copied().collect();
+    let mut uses: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    let deepest = parts.values().map(Vec::len).max().unwrap_or_default();
+    for (_, parts) in parts.iter().filter(|(directory, _)| !given.contains_key(*directory)) {
+        for count in 1..=deepest {
+            *uses.entry((count, last(parts, count))).or_default() += 1;
+        }
+    }
     let name = |directory: &String| {
         if let Some(name) = given.get(directory) {
             return (*name).to_owned();
         }
         let own = &parts[directory];
-        for count in 1..=own.len() {
-            let name = last(own, count);
-            let is_free = |(other, parts): (&&String, &Vec<&str>)| match given.get(*other) {
-                Some(given) => *given != name,
-                None => *other == directory || last(parts, count) != name,
-            };
-            if parts.iter().all(is_free) {
-                return name;
-            }
-        }
-        last(own, own.len())
+        let is_free = |name: &(usize, String)| uses[name] == 1 && !taken.contains(&*name.1);
+        let mut names = (1..=own.len()).map(|count| (count, last(own, count)));
+        let free = names.find(is_free);
+        free.map_or_else(|| last(own, own.len()), |(_, name)| name)
     };
-    roots
+    let names: BTreeMap<String, String> = roots
         .keys()
         .map(|directory| (directory.clone(), name(directory)))
-        .collect()
+        .collect();
+    told_apart(names, &given)
+}
+
+/// Adds a hash of the directory to names that are still the same, such as those of `a/b` and `a-b`.
+fn told_apart(names: BTreeMap<String, String>, given: &BTreeMap<&String, &str>) -> BTreeMap<String, String> {
+    let mut uses: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names.values() {
+        *uses.entry(name.clone()).or_default() += 1;
+    }
+    let name = |(directory, name): (String, String)| {
+        let is_alone = uses[&name] == 1 || given.contains_key(&directory);
+        let name = if is_alone {
+            name
+        } else {
+            format!("{name}-{}", digest::short(&[&directory]))
+        };
+        (directory, name)
+    };
+    names.into_iter().map(name).collect()
 }
 
 /// Gives the parts of a path up to the last that tells something; at least one.
@@ -194,7 +240,7 @@ mod tests {
             .filter(|path| path.file_name() == "g.yaml")
             .cloned()
             .collect();
-        let lines: Vec<String> = find(&tree, &generated, &Spec::default())
+        let lines: Vec<String> = find(&tree, &Streams::split(&tree), &generated, &Spec::default())
             .iter()
             .map(|root| {
                 let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();
@@ -248,6 +294,18 @@ mod tests {
             &[
                 "eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml",
                 "us-prod at `us/prod/flux-system`: us/prod/flux-system/g.yaml",
+            ],
+        );
+    }
+
+    #[test]
+    fn names_that_no_part_of_the_path_tells_apart_carry_a_hash_of_it() {
+        check(
+            &[("a/b/g.yaml", ""), ("a-b/g.yaml", ""), ("c/b/g.yaml", "")],
+            &[
+                "a-b-d44362d67d at `a-b`: a-b/g.yaml",
+                "a-b-c14cddc033 at `a/b`: a/b/g.yaml",
+                "c-b at `c/b`: c/b/g.yaml",
             ],
         );
     }

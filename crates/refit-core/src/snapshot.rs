@@ -35,6 +35,8 @@ pub struct Seen {
     pub filtered: bool,
     /// Whether the file may be run.
     pub executable: bool,
+    /// Whether it is a symbolic link, which is never followed.
+    pub linked: bool,
 }
 
 /// Tells whether a file can matter to a plane, and so must be read.

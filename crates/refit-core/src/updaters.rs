@@ -1,39 +1,80 @@
 //! Other tools that write the same files.
 //!
-//! In: the files of a snapshot and the generated files of a plane. Out: [`Code::OtherUpdater`] findings that name the
-//! line which configures the tool.
+//! In: the files of a snapshot, the generated files of a plane and what the Flux Operator installs. Out:
+//! [`Code::OtherUpdater`] findings that name the line which configures the tool.
 
+mod renovate;
+mod scripts;
+
+use std::collections::BTreeMap;
 use std::str::from_utf8;
 
 use refit_kustomize::reach;
 use refit_manifest::{Path, Tree};
 
 use crate::finding::{Code, Finding};
+use crate::operator::Instance;
 use crate::snapshot::is_renovate;
 
-/// Finds every other updater of some files.
-pub fn find(tree: &Tree, files: &[Path]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, entry) in tree.iter() {
-        let Some(text) = entry.bytes().and_then(|bytes| from_utf8(bytes).ok()) else {
-            continue;
-        };
-        let found = if is_renovate(path) {
-            renovate(text, files)
-        } else if path.as_str().ends_with(".tf") {
-            terraform(text)
-        } else if is_workflow(path) {
-            workflow(text)
-        } else if files.contains(path) || reach::is_kustomization(path) {
-            marker(text)
-        } else {
-            instance(text)
-        };
-        findings.extend(found.map(|found| found.at(path)));
-    }
-    findings
+/// The updaters of a repository, looked for once for all its clusters.
+#[derive(Debug, Default)]
+pub struct Updaters {
+    /// Those that can write any file.
+    everywhere: Vec<(Path, Finding)>,
+    /// Those that write the file that they stand in.
+    inside: BTreeMap<Path, Finding>,
+    /// The configurations of Renovate, which can leave files out.
+    renovate: Vec<(Path, String)>,
 }
 
+impl Updaters {
+    /// Looks through a repository.
+    pub fn look(tree: &Tree) -> Self {
+        let mut updaters = Self::default();
+        for (path, entry) in tree.iter() {
+            let Some(text) = entry.bytes().and_then(|bytes| from_utf8(bytes).ok()) else {
+                continue;
+            };
+            if is_renovate(path) {
+                updaters.renovate.push((path.clone(), text.to_owned()));
+                continue;
+            }
+            let found = if path.as_str().ends_with(".tf") {
+                scripts::terraform(text)
+            } else if scripts::is_pipeline(path) {
+                scripts::pipeline(text)
+            } else if reach::is_kustomization(path) {
+                marker(text)
+            } else {
+                let inside = marker(text).map(|found| (path.clone(), found.at(path)));
+                updaters.inside.extend(inside);
+                None
+            };
+            let everywhere = found.map(|found| (path.clone(), found.at(path)));
+            updaters.everywhere.extend(everywhere);
+        }
+        updaters
+    }
+
+    /// Gives the updaters of some generated files, in the order of their paths, and the operators that install a range.
+    pub fn of(&self, files: &[Path], instances: &[&Instance]) -> Vec<Finding> {
+        let everywhere = self.everywhere.iter().map(|(path, finding)| (path, finding.clone()));
+        let inside = files
+            .iter()
+            .filter_map(|path| Some((path, self.inside.get(path)?.clone())));
+        let renovate = self
+            .renovate
+            .iter()
+            .filter_map(|(path, text)| Some((path, renovate::find(text, files)?.at(path))));
+        let mut found: Vec<(&Path, Finding)> = everywhere.chain(inside).chain(renovate).collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let ranges = instances.iter().filter(|instance| instance.is_range());
+        let operators = ranges.map(|instance| operator(instance));
+        found.into_iter().map(|(_, finding)| finding).chain(operators).collect()
+    }
+}
+
+/// A line that configures an updater.
 struct Found {
     line: usize,
     message: String,
@@ -54,73 +95,33 @@ impl Found {
     }
 }
 
-/// Renovate updates Flux manifests without being told to, unless its configuration leaves them out.
-fn renovate(text: &str, files: &[Path]) -> Option<Found> {
-    let off = text.contains("\"enabled\": false") && text.contains("\"flux\"");
-    let ignored = text.contains("ignorePaths")
-        && files.iter().all(|file| {
-            let directory = file.directory().rsplit('/').next().unwrap_or_default();
-            text.contains(file.file_name()) || (!directory.is_empty() && text.contains(directory))
-        });
-    if off || ignored {
+fn marker(text: &str) -> Option<Found> {
+    const MARKER: &str = "{\"$imagepolicy\"";
+    if !text.contains(MARKER) {
         return None;
     }
-    let line = line_of(text, "\"flux\"")
-        .or_else(|| line_of(text, "gotk-components"))
-        .unwrap_or(1);
+    let line = line_of(text, MARKER)?;
+    let more = match text.lines().filter(|line| line.contains(MARKER)).count() {
+        0 | 1 => String::new(),
+        all => format!(" and {} more", all - 1),
+    };
     Some(Found::new(
         line,
-        "Renovate is at work here and overwrites generated Flux manifests with pristine ones",
-        "add the generated file to `ignorePaths` of Renovate, or switch its `flux` manager off",
-    ))
-}
-
-fn terraform(text: &str) -> Option<Found> {
-    let line = line_of(text, "\"flux_bootstrap_git\"").or_else(|| line_of(text, "fluxcd/flux"))?;
-    Some(Found::new(
-        line,
-        "Terraform's Flux provider writes the same manifests",
-        "raise the version there instead, or take the resource out of Terraform's state",
-    ))
-}
-
-fn workflow(text: &str) -> Option<Found> {
-    let line = line_of(text, "fluxcd/flux2/action")?;
-    Some(Found::new(
-        line,
-        "a workflow installs the `flux` program, which can regenerate the same manifests",
-        "see whether the workflow runs `flux install --export`, and stop it or this upgrade",
-    ))
-}
-
-fn marker(text: &str) -> Option<Found> {
-    let line = line_of(text, "{\"$imagepolicy\"")?;
-    Some(Found::new(
-        line,
-        "image automation of Flux raises an image on this line",
+        &format!("image automation of Flux raises an image on this line{more}"),
         "remove the marker, or let image automation do this part and accept the finding",
     ))
 }
 
-fn instance(text: &str) -> Option<Found> {
-    if !text.contains("fluxcd.controlplane.io/") || line_of(text, "kind: FluxInstance").is_none() {
-        return None;
-    }
-    let line = line_of(text, " version:").or_else(|| line_of(text, "kind: FluxInstance"))?;
-    Some(Found::new(
-        line,
-        "a FluxInstance lets the Flux Operator install and upgrade Flux",
-        "raise the version range of the FluxInstance instead, or remove it",
-    ))
+/// A FluxInstance with a range of versions: the operator upgrades by itself, and no commit shows it.
+fn operator(instance: &Instance) -> Finding {
+    let message = format!("the Flux Operator installs {} without a commit", instance.asks());
+    Finding::new(Code::OtherUpdater, instance.place(), message)
+        .with_remedy("set one version there so that each upgrade is a commit, or leave upgrades to the operator")
 }
 
-fn is_workflow(path: &Path) -> bool {
-    path.directory() == ".github/workflows"
-}
-
-/// Gives the number of the first line that holds a text and is no comment of its own, except for markers in comments.
+/// Gives the number of the first line that holds a text and is no comment of its own.
 fn line_of(text: &str, wanted: &str) -> Option<usize> {
-    let live = |line: &str| !line.trim_start().starts_with('#');
+    let live = |line: &str| !line.trim_start().starts_with(['#']) && !line.trim_start().starts_with("//");
     text.lines()
         .position(|line| line.contains(wanted) && live(line))
         .map(|at| at + 1)
@@ -136,7 +137,9 @@ mod tests {
         let generated = Path::from("clusters/a/flux-system/gotk-components.yaml");
         let mut tree = Tree::new();
         tree.insert(path.into(), Entry::file(text.as_bytes()));
-        let subjects: Vec<String> = find(&tree, &[generated])
+        let instances = crate::operator::instances(&crate::streams::Streams::split(&tree));
+        let subjects: Vec<String> = Updaters::look(&tree)
+            .of(&[generated], &instances.iter().collect::<Vec<_>>())
             .into_iter()
             .map(|finding| finding.subject)
             .collect();
@@ -145,6 +148,7 @@ mod tests {
 
     #[test]
     fn renovate_is_named_unless_it_leaves_the_manifest_out() {
+        let place = Some("renovate.json:1");
         check("renovate.json", "{\n  \"flux\": {}\n}", Some("renovate.json:2"));
         check(".github/renovate.json5", "{}", Some(".github/renovate.json5:1"));
         check(
@@ -158,30 +162,50 @@ mod tests {
             None,
         );
         check("renovate.json", "{\"flux\": {\"enabled\": false}}", None);
-        check(
-            "renovate.json",
-            "{\"ignorePaths\": [\"docs\"]}",
-            Some("renovate.json:1"),
-        );
+        check("renovate.json5", "{\n  flux: {\n    enabled:false,\n  },\n}", None);
+        check("renovate.json", "{\"flux\": {}, \"npm\": {\"enabled\": false}}", place);
+        check("renovate.json", "{\"enabledManagers\": [\"npm\", \"regex\"]}", None);
+        check("renovate.json", "{\"enabledManagers\": [\"npm\", \"flux\"]}", place);
+        check("renovate.json", "{\"ignorePaths\": [\"docs\"]}", place);
         check("docs/renovate.json", "{}", None);
     }
 
     #[test]
-    fn terraform_workflows_image_policies_and_flux_instances_are_named_with_their_line() {
-        check(
-            "main.tf",
-            "# \n resource \"flux_bootstrap_git\" \"x\" {}",
-            Some("main.tf:2"),
-        );
+    fn terraform_is_named_by_the_version_or_the_resource() {
+        let resource = "# \n resource \"flux_bootstrap_git\" \"x\" {\n  path = \"a\"\n}\n";
+        check("main.tf", resource, Some("main.tf:2"));
+        let version = "resource \"flux_bootstrap_git\" \"x\" {\n  path = \"a\"\n  version = \"v2.6.4\"\n}\n";
+        check("main.tf", version, Some("main.tf:3"));
+        let other = "resource \"flux_bootstrap_git\" \"x\" {\n}\nresource \"y\" \"z\" {\n  version = \"1\"\n}\n";
+        check("main.tf", other, Some("main.tf:1"));
+        check("main.tf", "// resource \"flux_bootstrap_git\" \"x\" {}\n", None);
         check("main.tf", "resource \"null_resource\" \"x\" {}", None);
-        let workflow = "steps:\n- uses: fluxcd/flux2/action@main\n";
-        check(".github/workflows/up.yml", workflow, Some(".github/workflows/up.yml:2"));
-        check("other/up.yml", workflow, None);
+        check("versions.tf", "flux = {\n  source = \"fluxcd/flux\"\n}\n", None);
+    }
+
+    #[test]
+    fn a_pipeline_that_regenerates_is_named_and_one_that_only_checks_is_not() {
+        let setup = "steps:\n- uses: fluxcd/flux2/action@main\n";
+        check(".github/workflows/up.yml", setup, None);
+        let export = format!("{setup}- run: |\n    flux install \\\n      --export > a.yaml\n");
+        check(".github/workflows/up.yml", &export, Some(".github/workflows/up.yml:4"));
+        check("other/up.yml", &export, None);
+        let request = format!("{setup}- run: ./up.sh\n- uses: peter-evans/create-pull-request@v7\n");
+        check(".github/workflows/up.yml", &request, Some(".github/workflows/up.yml:2"));
+        check(
+            ".gitlab-ci.yml",
+            "up:\n  script:\n  - flux bootstrap git\n",
+            Some(".gitlab-ci.yml:3"),
+        );
+    }
+
+    #[test]
+    fn image_policies_and_ranges_of_the_operator_are_named() {
         let kustomization = "images:\n- newTag: v1 # {\"$imagepolicy\": \"flux-system:x:tag\"}\n";
         check("a/kustomization.yaml", kustomization, Some("a/kustomization.yaml:2"));
         check("a/app.yaml", kustomization, None);
-        let instance =
-            "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nspec:\n  distribution:\n    version: 2.x\n";
-        check("a/flux.yaml", instance, Some("a/flux.yaml:5"));
+        let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\nspec:\n  distribution:\n    version: 2.x\n";
+        check("a/flux.yaml", instance, Some("a/flux.yaml:6"));
+        check("a/flux.yaml", &instance.replace("2.x", "2.7.5"), None);
     }
 }

@@ -343,6 +343,12 @@ impl Available {
 pub trait Releases {
     /// Gives where it is, for messages.
     fn location(&self) -> String;
+    /// Adds the sources that the platform repository names, behind those of the user; naming them again changes nothing.
+    /// A source that is fixed takes none.
+    fn extend(&self, sources: &[String]) -> Result<(), PortError> {
+        let _ = sources;
+        Ok(())
+    }
     /// Lists the versions that the source has for a platform, as it spells them, in no order.
     fn versions(&self, platform: &str) -> Result<Vec<String>, PortError>;
     /// Lists the versions, even when a server does not answer: that is no reason to say nothing.

@@ -7,6 +7,29 @@
 pub mod reach;
 pub mod value;
 pub mod built;
+mod id;
+mod read;
+mod stop;
+mod files;
+mod schema;
+mod fields;
+mod resource;
+mod objects;
+mod kustomization;
+mod selector;
+mod merge;
+mod operations;
+mod patches;
+mod names;
+mod marks;
+mod images;
+mod replacements;
+mod generators;
+mod references;
+mod order;
+mod evaluate;
+
+pub use evaluate::{build, build_as_flux};
 
 pub use built::{
     AppliedPatch, Built, Content, Directive, Effect, Entry, Failure, Field, Form, Merge, Object, Operation, Origin,

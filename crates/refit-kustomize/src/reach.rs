@@ -9,7 +9,7 @@ use refit_manifest::parse::NodeRef;
 use refit_manifest::{Path, Stream, Tree};
 
 /// The names that kustomize accepts for its file.
-const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The most directories that are followed; kustomizations that name each other end here.
 const DIRECTORY_LIMIT: usize = 10_000;
@@ -43,6 +43,13 @@ impl BuildSet {
             .filter(|path| through.contains(path))
             .cloned()
             .collect()
+    }
+}
+
+impl BuildSet {
+    /// Tells whether no kustomization names a resource or kustomization.
+    pub(crate) fn is_named_by_nobody(&self, path: &Path) -> bool {
+        self.named.iter().all(|(_, named)| named != path)
     }
 }
 
@@ -194,7 +201,7 @@ fn topmost<'a>(directory: &'a str, top: &str, own: &BTreeSet<String>) -> Option<
         .find(|part| own.contains(*part))
 }
 
-fn join(directory: &str, name: &str) -> Path {
+pub(crate) fn join(directory: &str, name: &str) -> Path {
     match directory {
         "" => Path::new(name),
         directory => Path::new(format!("{directory}/{name}")),

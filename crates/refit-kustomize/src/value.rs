@@ -76,7 +76,75 @@ impl Value {
 
     /// Tells whether this is null.
     pub fn is_null(&self) -> bool {
-        matches!(self, Self::Null)
+        matches!(self, Self::Null) || self.is_blank()
+    }
+
+    /// Makes a null that is written as nothing at all; a strategic merge drops it where it keeps a written one. It never
+    /// leaves the evaluator: finished objects hold [`Value::Null`].
+    pub(crate) fn blank() -> Self {
+        Self::Number("".into())
+    }
+
+    /// Tells whether this is a null that is written as nothing.
+    pub(crate) fn is_blank(&self) -> bool {
+        matches!(self, Self::Number(text) if text.is_empty())
+    }
+
+    /// Tells whether there is nothing in it: null, an empty mapping or an empty list.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::List(items) => items.is_empty(),
+            Self::Map(map) => map.is_empty(),
+            other => other.is_null(),
+        }
+    }
+
+    /// Gives a scalar as it is written, and nothing for collections.
+    pub(crate) fn raw(&self) -> &str {
+        self.scalar().unwrap_or_default()
+    }
+
+    /// Gives the entries of a mapping; `None` for everything else.
+    pub(crate) fn as_map(&self) -> Option<&BTreeMap<Arc<str>, Value>> {
+        match self {
+            Self::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Gives the entries of a mapping to change; `None` for everything else.
+    pub(crate) fn as_map_mut(&mut self) -> Option<&mut BTreeMap<Arc<str>, Value>> {
+        match self {
+            Self::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Gives the value of a key to change.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.as_map_mut()?.get_mut(key)
+    }
+
+    /// Sets a key of a mapping; nothing happens to other values.
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
+        if let Self::Map(map) = self {
+            map.insert(key.into(), value);
+        }
+    }
+
+    /// Takes a key out of a mapping.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Value> {
+        self.as_map_mut()?.remove(key)
+    }
+
+    /// Makes a mapping of strings.
+    pub(crate) fn strings<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self::Map(
+            pairs
+                .into_iter()
+                .map(|(key, text)| (key.into(), Self::text(text)))
+                .collect(),
+        )
     }
 }
 

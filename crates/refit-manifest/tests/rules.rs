@@ -73,6 +73,20 @@ fn a_digest_of_the_user_is_kept_and_asked_about() {
 }
 
 #[test]
+fn a_digest_beside_the_tag_of_theirs_is_kept_without_a_question() {
+    check_merge(
+        [
+            "image: r.example/team/tool:1.0\n",
+            "image: r.example/team/tool:2.0@sha256:aaaa\n",
+            "image: r.example/team/tool:2.0\n",
+        ],
+        "image: r.example/team/tool:2.0@sha256:aaaa\n",
+        Outcome::Noted,
+        &["tool", "2.0", "digest"],
+    );
+}
+
+#[test]
 fn a_digest_follows_where_the_digest_of_theirs_is_known() {
     let sides = [
         "image: ghcr.io/team/tool:1.0\n",

@@ -14,6 +14,7 @@ pub mod http;
 pub mod memory;
 pub mod memory_forge;
 pub mod merging;
+pub mod overlays;
 pub mod policy;
 pub mod random;
 pub mod reformat;

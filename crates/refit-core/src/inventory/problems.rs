@@ -1,14 +1,20 @@
 //! Findings about files that cannot be read, or that say two things.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_manifest::{Path, Stream, Tree, parse, stream};
+use refit_kustomize::reach;
+use refit_manifest::{Path, Stream, parse, stream};
 
-use super::{Cluster, GeneratedFile};
+use super::GeneratedFile;
 use crate::configuration::{NamedCluster, Spec};
 use crate::detect::Source;
 use crate::finding::{Code, Finding};
+use crate::generated::{Generated, Role};
+use crate::options::OddDomain;
 use crate::roots::Root;
+use crate::snapshot::{SIZE_LIMIT, Snapshot};
+use crate::streams::Streams;
 
 /// The most objects that a finding names.
 const NAMED: usize = 3;
@@ -35,11 +41,11 @@ pub(super) fn unparsed(path: &Path, stream: &Arc<Stream>) -> Vec<Finding> {
 }
 
 /// What is wrong with a file beside the generated ones.
-pub(super) fn in_file(tree: &Tree, path: &Path) -> Vec<Finding> {
-    match tree.bytes(path).map(|bytes| Stream::split(Arc::clone(bytes))) {
+pub(super) fn in_file(streams: &Streams, path: &Path) -> Vec<Finding> {
+    match streams.of(path) {
         None => Vec::new(),
-        Some(Ok(stream)) => unparsed(path, &Arc::new(stream)),
-        Some(Err(error)) => vec![unsplit(path, &error)],
+        Some(Ok(stream)) => unparsed(path, stream),
+        Some(Err(error)) => vec![unsplit(path, error)],
     }
 }
 
@@ -104,7 +110,17 @@ pub(super) fn unclear(file: &GeneratedFile) -> Finding {
         .map(|version| format!("`{version}`"))
         .collect();
     let message = match candidates.as_slice() {
-        [] => "neither labels, images, definitions nor header name a release".to_owned(),
+        [] => {
+            let images = file
+                .detection
+                .evidence
+                .iter()
+                .find(|evidence| evidence.source == Source::Images);
+            let seen = images
+                .map(|images| format!("; its images are {}", images.seen))
+                .unwrap_or_default();
+            format!("neither labels, images, definitions nor header name a release{seen}")
+        }
         several => format!("it can be {}", several.join(" or ")),
     };
     Finding::new(Code::VersionUnclear, file.path.as_str(), message)
@@ -121,14 +137,11 @@ pub(super) fn mixed(file: &GeneratedFile) -> Option<Finding> {
         .iter()
         .take(NAMED)
         .map(|mixed| {
-            format!(
-                "the {} of {} {} `{}`, not `{}`",
-                mixed.source.word(),
-                mixed.subject,
-                if mixed.source == Source::Header { "says" } else { "say" },
-                mixed.found,
-                mixed.expected
-            )
+            let says = match mixed.source {
+                Source::Header => "the header says".to_owned(),
+                source => format!("the {} of {} say", source.word(), mixed.subject),
+            };
+            format!("{says} `{}`, not `{}`", mixed.found, mixed.expected)
         })
         .collect();
     let more = match mixed.len().saturating_sub(NAMED) {
@@ -139,17 +152,108 @@ pub(super) fn mixed(file: &GeneratedFile) -> Option<Finding> {
     Some(Finding::new(Code::MixedState, file.path.as_str(), message))
 }
 
+/// Files of a cluster that are too large to be read, and so were left out; `large` are those of the repository.
+pub(super) fn too_large(root: &Root, large: &[(&Path, u64)]) -> Vec<Finding> {
+    let inside = large
+        .iter()
+        .filter(|(path, _)| reach::is_inside(path.as_str(), &root.directory) && !root.generated.contains(path));
+    let finding = |(path, size): &(&Path, u64)| {
+        let message = format!("{size} bytes are too many for a manifest; it was not read");
+        Finding::new(Code::UnreadableElsewhere, path.as_str(), message)
+    };
+    inside.map(finding).collect()
+}
+
+/// Lists the manifests of a repository that are too large to be read.
+pub(super) fn large(snapshot: &Snapshot) -> Vec<(&Path, u64)> {
+    let large = snapshot
+        .paths
+        .iter()
+        .filter(|(path, seen)| seen.size > SIZE_LIMIT && path.is_yaml());
+    large.map(|(path, seen)| (path, seen.size)).collect()
+}
+
+/// Gives the namespaces in which controllers of a manifest stand, where one controller stands in several; else nothing.
+pub(super) fn planes(manifest: &Generated<'_>) -> BTreeSet<String> {
+    let mut places: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let controllers = manifest.parts.iter().filter_map(|part| match &part.role {
+        Role::Controller(controller) => Some((controller.name, part.identity.namespace.to_string())),
+        _ => None,
+    });
+    for (name, namespace) in controllers {
+        places.entry(name).or_default().insert(namespace);
+    }
+    places
+        .into_values()
+        .filter(|places| places.len() > 1)
+        .flatten()
+        .collect()
+}
+
+/// A file with the controllers of several planes.
+pub(super) fn several_planes(file: &GeneratedFile) -> Option<Finding> {
+    let names: Vec<String> = file.namespaces.iter().map(|name| format!("`{name}`")).collect();
+    (names.len() > 1).then(|| {
+        let message = format!(
+            "it holds the same controllers in the namespaces {}",
+            names.join(" and ")
+        );
+        Finding::new(Code::SeveralPlanes, file.path.as_str(), message)
+    })
+}
+
+/// Controllers whose addresses name a domain that looks mistyped.
+pub(super) fn odd_domain(file: &GeneratedFile, odd: &OddDomain) -> Finding {
+    let message = format!(
+        "{} of {} {} the domain `{}`, perhaps mistyped for `{}`; it is kept",
+        if odd.controllers.len() == 1 {
+            "an argument"
+        } else {
+            "arguments"
+        },
+        odd.controllers.join(", "),
+        if odd.controllers.len() == 1 { "names" } else { "name" },
+        odd.domain,
+        odd.expected
+    );
+    Finding::new(Code::OddClusterDomain, file.path.as_str(), message)
+}
+
+/// What stands where a generated manifest belongs and cannot be one: a link, a pointer of Git LFS, a file that is too
+/// large to be read.
+pub(super) fn unread(path: &Path, snapshot: &Snapshot) -> Option<Finding> {
+    let seen = snapshot.paths.get(path)?;
+    let pointer = snapshot
+        .tree
+        .bytes(path)
+        .is_some_and(|bytes| bytes.starts_with(b"version https://git-lfs.github.com/spec/"));
+    if seen.linked {
+        let message = "a symbolic link stands here; what it points to is not read";
+        return Some(Finding::new(Code::LinkedFile, path.as_str(), message));
+    }
+    if pointer {
+        let message = "it is a pointer of Git LFS; the manifest itself is not in the repository";
+        return Some(Finding::new(Code::FilteredFile, path.as_str(), message).with_remedy(
+            "commit the manifest itself: `git lfs untrack` it, or exclude it in .gitattributes, and add it again",
+        ));
+    }
+    (seen.size > SIZE_LIMIT).then(|| {
+        let message = format!(
+            "{} bytes are too many for a manifest; at most {SIZE_LIMIT} are read",
+            seen.size
+        );
+        Finding::new(Code::UnreadableFile, path.as_str(), message)
+            .with_remedy("commit the manifest as the generator wrote it, and keep other data in files of their own")
+    })
+}
+
 /// Tells whether an image has the name that a kustomization uses: all before tag and digest.
 pub(super) fn is_image(image: &str, name: &str) -> bool {
     let rest = image.strip_prefix(name);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':') || rest.starts_with('@'))
 }
 
-/// Tells whether a cluster has a finding about the same file.
-pub(super) fn names(cluster: &Cluster, subject: &str) -> bool {
-    let file = subject.split(':').next().unwrap_or(subject);
-    cluster
-        .findings
-        .iter()
-        .any(|finding| finding.subject.split(':').next() == Some(file))
+/// Gives the file that a finding is about.
+pub(super) fn file(subject: &str) -> &str {
+    subject.split(':').next().unwrap_or(subject)
 }

@@ -188,6 +188,8 @@ pub struct ClusterInventory {
     pub version: String,
     /// What told the version: source and value.
     pub evidence: Vec<EvidenceLine>,
+    /// Why it is this version, and which source was outweighed; one sentence.
+    pub verdict: String,
     /// The options that the file was generated with, in words.
     pub options: Vec<OptionLine>,
     /// The components that run.
@@ -210,8 +212,10 @@ pub struct ClusterInventory {
 pub struct EvidenceLine {
     /// Labels, images, definitions or header.
     pub source: String,
-    /// What it says.
+    /// The releases that it names or fits.
     pub value: String,
+    /// What stands in the file.
+    pub seen: String,
 }
 
 /// One option.

@@ -52,8 +52,10 @@ pub(super) fn finish(ports: &Ports<'_>, planned: &Planned, wishes: Wishes) -> Re
 
 /// Does one effect after the other until people or a cause come in between.
 pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End, Error> {
+    let mut opened = None;
     for _ in 0..EFFECTS {
-        let (seen, request) = observe::look(ports, work)?;
+        let (mut seen, request) = observe::look(ports, work)?;
+        seen.opened = opened;
         let effect = match progress::next(&work.plan, &seen, wishes) {
             Next::Run(effect) => effect,
             Next::Decide => return Ok(End::Decides(request)),
@@ -67,8 +69,8 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
         };
         match apply(ports, work, &effect) {
             // Somebody else was faster: look again.
-            Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !matches!(effect, Effect::Close(_)) => {}
-            other => other?,
+            Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !closes(&effect) => {}
+            other => opened = other?.or(opened),
         }
     }
     Err(Error::Busy {
@@ -76,10 +78,16 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
     })
 }
 
-fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
+/// A request that cannot be closed has commits of people, which stay there however often it is tried.
+fn closes(effect: &Effect) -> bool {
+    matches!(effect, Effect::Close(_) | Effect::Yield(_))
+}
+
+/// Does an effect, and gives the number of the request that it opened.
+fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>, Error> {
     let plan = &work.plan;
     match effect {
-        Effect::Close(number) => {
+        Effect::Close(number) | Effect::Yield(number) => {
             ports.forge.close(*number)?;
         }
         Effect::Confirm => notes::change(ports, work, |note| note.confirmed = true)?,
@@ -95,7 +103,8 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
         }
         Effect::Open => {
             if let Some(head) = ports.repository.branch(&plan.branch)? {
-                ports.forge.open(&observe::draft(work, &head)?)?;
+                let request = ports.forge.open(&observe::draft(work, &head)?)?;
+                return Ok(Some(request.number));
             }
         }
         Effect::Update(number) => {
@@ -104,7 +113,7 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<(), Error> {
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {

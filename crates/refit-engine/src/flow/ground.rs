@@ -79,6 +79,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             size: item.size,
             filtered: item.filtered,
             executable,
+            linked: item.kind == ListedKind::Link,
         };
         snapshot.paths.insert(item.path.clone(), seen);
         let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);
@@ -93,6 +94,7 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
     let mut inventory = inventory::take(&snapshot, ports.catalog);
+    ports.releases.extend(&inventory.said.catalog.sources)?;
     let available = ports.releases.available(ports.catalog.platform().as_str())?;
     inventory
         .findings

@@ -127,6 +127,7 @@ fn of_cluster(flow: Flow<'_>, group: &Group<'_>, cluster: &Cluster) -> Result<Cl
             .and_then(|file| Some(file.detection.version.as_ref()?.to_string()))
             .unwrap_or_default(),
         evidence: main.map(evidence).unwrap_or_default(),
+        verdict: main.map(|file| file.detection.verdict()).unwrap_or_default(),
         options: main.map(|file| options(&file.options)).unwrap_or_default(),
         components: main.map(|file| file.options.components.clone()).unwrap_or_default(),
         files: inventory::files(cluster, &flow.ground.snapshot.tree),
@@ -152,6 +153,7 @@ fn evidence(file: &GeneratedFile) -> Vec<EvidenceLine> {
         EvidenceLine {
             source: evidence.source.word().to_owned(),
             value: versions.join(", "),
+            seen: evidence.seen.clone(),
         }
     };
     file.detection.evidence.iter().map(line).collect()

@@ -98,6 +98,7 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         request,
         others,
         confirmed: note.is_some_and(|note| note.confirmed),
+        opened: None,
     };
     Ok((seen, own))
 }

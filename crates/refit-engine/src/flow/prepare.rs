@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use refit_core::check::{self, Target};
 use refit_core::finding::{self, Acceptance, Code, Finding};
-use refit_core::inventory::Group;
+use refit_core::inventory::{GeneratedFile, Group};
 use refit_core::options::Options;
 use refit_core::plan::{self, Given, Opening, Plan};
 use refit_core::record::Note;
@@ -16,7 +16,7 @@ use super::ground::{self, Flow, Ground, Pick, Picked};
 use super::observe::Records;
 use super::target::{self, Choice};
 use super::{notes, sides};
-use crate::ports::{Base, Listed};
+use crate::ports::{Base, Listed, ListedKind};
 use crate::{Ask, Error, Ports};
 
 /// Plans with all that is needed to carry them out: one per group of clusters.
@@ -106,12 +106,14 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     body.cluster.clone_from(&group.first().root.name);
     body.with = group.beside(&body.cluster);
     body.findings = found(ground, picked);
-    let Some((from, main)) = group
-        .main()
-        .and_then(|file| Some((file.detection.version.clone()?, file)))
-    else {
+    let stated = sides::version_of_base_file(flow);
+    let installed = |file: &GeneratedFile| file.detection.version.clone().or(stated.clone());
+    let Some((from, main)) = group.main().and_then(|file| Some((installed(file)?, file))) else {
         return Ok(blocked(body, ask));
     };
+    // The file given with `--base-file` says what the evidence of the user's file does not.
+    body.findings
+        .retain(|finding| finding.code != Code::VersionUnclear || stated.is_none());
     body.from = from.to_string();
     let (to, chosen) = match target::choose(flow, group, &from)? {
         Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
@@ -364,27 +366,46 @@ pub(super) fn choose(flow: Flow<'_>, groups: &[Group<'_>]) -> Planned {
 pub(super) fn nothing_there(flow: Flow<'_>) -> Planned {
     let mut body = body(flow);
     body.findings.clone_from(&flow.ground.inventory.findings);
-    body.findings.insert(0, absent(flow));
+    let _ = nothing_found(flow, &mut body.findings);
     blocked(body, flow.ask)
 }
 
-/// Says that there is no cluster: puts that before what was found already, and gives the sentence and the ways on.
+/// Says that there is no cluster, unless the Flux Operator explains that: puts it before what was found already, and
+/// gives the sentence and the ways on.
 pub(super) fn nothing_found(flow: Flow<'_>, findings: &mut Vec<Finding>) -> (String, Vec<Next>) {
-    let absent = absent(flow);
-    let message = absent.message.clone();
-    findings.insert(0, absent);
+    let elsewhere = findings.iter().find(|finding| finding.code == Code::OperatorManaged);
+    let message = match elsewhere {
+        Some(finding) => finding.message.clone(),
+        None => {
+            let absent = absent(flow);
+            let message = absent.message.clone();
+            findings.insert(0, absent);
+            message
+        }
+    };
     (message, remedies(findings))
 }
 
 fn absent(flow: Flow<'_>) -> Finding {
     let Flow { ports, ground, .. } = flow;
-    let message = format!(
+    let mut message = format!(
         "`{}` of {} has no generated manifest of {} among its {} files",
         ground.base.branch,
         ground.snapshot.repository,
         ports.catalog.platform(),
         ground.listed.len()
     );
+    let mut submodules = ground
+        .listed
+        .iter()
+        .filter(|listed| listed.kind == ListedKind::Submodule);
+    if let Some(first) = submodules.next() {
+        let more = match submodules.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        message.push_str(&format!("; submodule `{}`{more} was not entered", first.path));
+    }
     Finding::new(Code::PlaneNotFound, ground.base.branch.as_str(), message)
 }
 

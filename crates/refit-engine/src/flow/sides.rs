@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use refit_core::copied;
 use refit_core::detect;
 use refit_core::digest;
 use refit_core::finding::{Code, Finding};
@@ -31,6 +32,7 @@ pub(super) fn base(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> R
     let tried = match contents::rendered(flow, version, &file.options)? {
         Side::Had(bytes, origin, mut findings) => {
             findings.extend(changed_digest(group, file, version, &bytes));
+            let bytes = with_copied(flow, file, bytes, &mut findings)?;
             return Ok(Side::Had(bytes, origin, findings));
         }
         Side::Missing(findings) => findings,
@@ -40,6 +42,26 @@ pub(super) fn base(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> R
         return Ok(Side::Missing(tried));
     }
     from_history(flow, file, version, &tried)
+}
+
+/// Puts definitions that the user copied from other releases into the base, so that they are no edits.
+fn with_copied(
+    flow: Flow<'_>,
+    file: &GeneratedFile,
+    mut base: Arc<[u8]>,
+    findings: &mut Vec<Finding>,
+) -> Result<Arc<[u8]>, Error> {
+    for release in copied::releases(file, flow.ports.catalog) {
+        let Side::Had(bytes, ..) = contents::rendered(flow, &release, &file.options)? else {
+            continue;
+        };
+        let Ok(other) = Stream::split(bytes) else { continue };
+        if let Some(rebased) = copied::rebase(&base, &file.stream, &other) {
+            base = rebased.bytes;
+            findings.push(copied::finding(file, &release, &rebased.names));
+        }
+    }
+    Ok(base)
 }
 
 /// Takes the file that the user gave, when it is a generated manifest of the installed version.
@@ -67,6 +89,13 @@ fn given(ports: &Ports<'_>, file: &GeneratedFile, bytes: &Arc<[u8]>) -> Side {
             Vec::new(),
         ),
     }
+}
+
+/// Gives the version that the file given with `--base-file` shows.
+pub(super) fn version_of_base_file(flow: Flow<'_>) -> Option<Version> {
+    let catalog = flow.ports.catalog;
+    let stream = Stream::split(Arc::clone(flow.ask.base_file.as_ref()?)).ok()?;
+    detect::detect(&Generated::read(&stream, catalog), catalog).version
 }
 
 /// Compares the release contents with the digest that the last upgrade recorded for the same options.

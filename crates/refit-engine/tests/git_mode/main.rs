@@ -5,5 +5,6 @@
 mod bad_input;
 mod cuts;
 mod findings;
+mod race;
 mod story;
 mod world;

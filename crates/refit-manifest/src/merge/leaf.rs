@@ -154,6 +154,14 @@ impl<'a> Merger<'a> {
         let Some((base, ours, theirs)) = images else {
             return self.conflict(three);
         };
+        if follows_already(&base, &ours, &theirs) {
+            let message = format!(
+                "you set {} to {} with a digest already; kept yours",
+                ours.name(),
+                ours.tag.unwrap_or_default()
+            );
+            return self.ask(three, Rule::ImagePinned, Outcome::Noted, message);
+        }
         match self.composed(&base, &ours, &theirs) {
             Ok((text, rule, message)) => {
                 let own = Choice::Value(text.clone());
@@ -249,6 +257,12 @@ impl<'a> Merger<'a> {
             .find(|(image, _)| *image == name)
             .map(|(_, digest)| digest.clone())
     }
+}
+
+/// Tells whether the user's image has the tag of theirs, with a digest that theirs does not name.
+fn follows_already(base: &ImageRef<'_>, ours: &ImageRef<'_>, theirs: &ImageRef<'_>) -> bool {
+    let same_image = ours.name() == base.name() && theirs.name() == base.name();
+    same_image && ours.tag.is_some() && ours.tag == theirs.tag && ours.digest.is_some() && theirs.digest.is_none()
 }
 
 pub(super) fn proposal(

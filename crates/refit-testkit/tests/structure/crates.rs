@@ -44,7 +44,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "refit-kustomize",
         workspace: &["refit-manifest"],
-        outside: Outside::Only(&["regex", "sha2", "thiserror"]),
+        outside: Outside::Only(&["regex", "serde_json", "sha2"]),
     },
     Rule {
         name: "refit-core",

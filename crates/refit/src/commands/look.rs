@@ -13,14 +13,20 @@ use crate::wiring::Edges;
 
 /// Tell what is installed and available, which requests are open, and what comes next.
 ///
-/// Looks at the repository alone and changes nothing; ends with 0 whenever it could answer.
+/// Looks at the repository alone and changes nothing; ends with 0 whenever it could answer. More than five clusters are
+/// shown as a table, unless they are named.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   refit status
+  refit status --all
   refit status --repo ../fleet --cluster staging
   refit status -o json | jq -r '.clusters[].installed'")]
-pub(crate) struct Status;
+pub(crate) struct Status {
+    /// Show all clusters as a table, one line each.
+    #[arg(long, conflicts_with = "cluster")]
+    all: bool,
+}
 
 /// List what is there, where it is configured, and what the user changed.
 ///
@@ -66,10 +72,17 @@ pub(crate) struct Diff {
 }
 
 /// Runs `refit status`.
-pub(crate) fn status(global: &Global) -> Result<Answer, Failure> {
+pub(crate) fn status(options: &Status, global: &Global) -> Result<Answer, Failure> {
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::status(ports, &selection::ask(global)))?;
-    Answer::new(&report, view::status::status(&report))
+    let named = global.all_clusters || !global.cluster.is_empty();
+    let many = !named && report.body.clusters.len() >= view::fleet::MANY;
+    let text = if options.all || many {
+        view::fleet::table(&report)
+    } else {
+        view::status::status(&report)
+    };
+    Answer::new(&report, text)
 }
 
 /// Runs `refit inventory`.

@@ -25,7 +25,7 @@ use crate::view::{CatalogDate, Version};
 pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
     let global = &cli.global;
     match cli.command {
-        Command::Status(_) => look::status(global),
+        Command::Status(options) => look::status(&options, global),
         Command::Inventory(_) => look::inventory(global),
         Command::Plan(options) => upgrade::plan(&options, global),
         Command::Check(options) => look::check(&options, global),

@@ -4,6 +4,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod decisions;
+pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod lines;

@@ -26,6 +26,7 @@ pub(crate) fn status(report: &Report<Status>) -> String {
 fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
     line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
     entry(text, &cluster.platform, &versions(cluster));
+    entry(text, "shares with", &cluster.with.join(", "));
     entry(text, "state", cluster.state.words());
     for request in &cluster.requests {
         entry(text, "request", &lines::request(request));
@@ -74,14 +75,18 @@ pub(crate) fn inventory(report: &Report<Inventory>) -> String {
 
 fn cluster_inventory(text: &mut String, cluster: &ClusterInventory) {
     line!(text, "\ncluster {} ({})", cluster.cluster, place(&cluster.directory));
+    entry(text, "shares with", &cluster.with.join(", "));
     entry(text, &cluster.platform, &cluster.version);
     for one in &cluster.evidence {
         let value = if one.value.is_empty() {
-            "no release matches"
+            "no release matches all of it"
         } else {
             &one.value
         };
         entry(text, "evidence", &format!("{}: {value}", one.source));
+    }
+    if !cluster.verdict.is_empty() {
+        entry(text, "verdict", &cluster.verdict);
     }
     for option in &cluster.options {
         entry(text, "option", &format!("{}={}", option.name, option.value));

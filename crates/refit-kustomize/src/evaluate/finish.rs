@@ -1,0 +1,83 @@
+//! What happens once, when all directories are built: hashes, references, order, and the evaluator's own notes go.
+
+use super::Evaluation;
+use crate::built::Object;
+use crate::generators;
+use crate::kustomization::Kustomization;
+use crate::order;
+use crate::read::finished;
+use crate::references;
+use crate::resource::{Resource, counts, set_strings, strings};
+use crate::stop::Stop;
+
+/// Objects with this annotation are for local use alone.
+const LOCAL: &str = "config.kubernetes.io/local-config";
+/// Annotations that kustomize keeps for itself.
+const OWN: [&str; 5] = [
+    "config.kubernetes.io/path",
+    "config.kubernetes.io/index",
+    "config.k8s.io/id",
+    "config.kubernetes.io/origin",
+    "alpha.config.kubernetes.io/transformations",
+];
+
+impl Evaluation<'_> {
+    pub(super) fn finish(
+        &mut self,
+        kustomization: &Kustomization,
+        mut resources: Vec<Resource>,
+    ) -> Result<Vec<Object>, Stop> {
+        let place = |resources: &[Resource], (at, reason): (usize, String)| {
+            let object = resources.get(at).map(|resource| resource.id().identity());
+            let words = object.map(|object| format!("`{object}`: ")).unwrap_or_default();
+            Stop::failed(&kustomization.path, 1, format!("{words}{reason}"))
+        };
+        if let Err((at, reason)) = generators::add_hashes(&mut resources) {
+            let identity = resources.get(at).map(|resource| resource.id().identity().to_string());
+            let message = format!("`{}`: {reason}", identity.unwrap_or_default());
+            self.notes.take(Stop::unsure(&kustomization.path, 1, message));
+        }
+        let result = references::follow(&mut resources);
+        result.map_err(|failure| place(&resources, failure))?;
+        if let Some((key, _)) = counts(&resources).iter().find(|(_, count)| **count > 1) {
+            let message = format!("in the end there are two objects `{}/{}`", key.1, key.2);
+            return Err(Stop::failed(&kustomization.path, 1, message));
+        }
+        let nameless = |resource: &&Resource| {
+            let id = resource.id();
+            id.kind.is_empty() || (id.name.is_empty() && !id.kind.ends_with("List"))
+        };
+        if let Some(resource) = resources.iter().find(nameless) {
+            let message = format!("in the end a `{}` has no name or no kind", resource.id().kind);
+            return Err(Stop::failed(&kustomization.path, 1, message));
+        }
+        resources.retain(|resource| {
+            let annotations = strings(&resource.value, "annotations");
+            annotations.get(LOCAL).is_none_or(|value| value == "false")
+        });
+        let options = kustomization.get("sortOptions");
+        let sorted = order::sort(&mut resources, options);
+        sorted.map_err(|reason| Stop::failed(&kustomization.path, kustomization.line("sortOptions"), reason))?;
+        let mut objects = Vec::with_capacity(resources.len());
+        for (at, mut resource) in std::mem::take(&mut resources).into_iter().enumerate() {
+            let (identity, original) = (resource.id().identity(), resource.original().identity());
+            let mut annotations = strings(&resource.value, "annotations");
+            annotations.retain(|key, _| !is_own(key));
+            set_strings(&mut resource.value, "annotations", &annotations);
+            let value =
+                finished(resource.value).map_err(|reason| place(&[], (at, format!("`{identity}`: {reason}"))))?;
+            objects.push(Object {
+                value,
+                identity,
+                original,
+                origin: resource.origin,
+                through: resource.through,
+            });
+        }
+        Ok(objects)
+    }
+}
+
+fn is_own(key: &str) -> bool {
+    key.starts_with(crate::resource::INTERNAL) || OWN.contains(&key)
+}
