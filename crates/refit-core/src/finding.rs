@@ -89,6 +89,12 @@ codes! {
     StoredVersionRemoved: Blocking,
         "Objects may be stored in an API version that the target's definitions lack; the API server refuses such a definition.",
         "upgrade to an earlier release that still has the version, migrate the stored objects, then go on";
+    PastPointOfNoReturn: Blocking,
+        "Objects may be stored in an API version that the release to go back to does not serve.",
+        "go forward to a release that repairs what is wrong, or restore the cluster from a backup made before the upgrade";
+    UpgradedSince: Blocking,
+        "The branch runs another release than the last recorded upgrade brought, so that upgrade alone cannot go back.",
+        "revert the later commits first, or go back with `git revert`";
     MissingComponent: Blocking,
         "The release contents lack a component that the plane runs.",
         "add a catalog source that holds the release with all components";

@@ -63,6 +63,8 @@ pub struct Given<'a> {
     pub accepted: &'a [Acceptance],
     /// What was found before.
     pub findings: &'a [Finding],
+    /// The record of the upgrade that is rolled back; `None` for an upgrade.
+    pub undone: Option<&'a Record>,
 }
 
 /// What happens to the request.
@@ -109,6 +111,8 @@ pub struct Plan {
     pub files: Vec<FileChange>,
     /// Everything found.
     pub findings: Vec<Finding>,
+    /// The upgrade that is rolled back, where it is a rollback.
+    pub undone: Option<String>,
 }
 
 /// One file that is written.
@@ -189,6 +193,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         decisions,
         files,
         findings,
+        undone: given.undone.map(|undone| undone.upgrade.clone()),
     })
 }
 
@@ -203,7 +208,15 @@ pub fn is_open(decision: &Decision) -> bool {
 }
 
 fn target(given: &Given<'_>) -> String {
-    format!("{}@{}", given.catalog.platform(), given.to)
+    match given.undone {
+        Some(undone) => rollback_target(&undone.upgrade),
+        None => format!("{}@{}", given.catalog.platform(), given.to),
+    }
+}
+
+/// Gives the target by which the id of a rollback is made.
+pub fn rollback_target(upgrade: &str) -> String {
+    format!("rollback of {upgrade}")
 }
 
 fn opening(decisions: &[Decision]) -> Opening {
@@ -348,11 +361,21 @@ fn learn_tags(manifest: &Generated<'_>, catalog: &Catalog, known: &mut BTreeMap<
 
 fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Decision]) -> Record {
     let (api_version, kind) = envelope("Record");
-    let file = |sides: &Sides| RecordedFile {
+    let written = |sides: &Sides| RecordedFile {
         path: sides.path.to_string(),
         base: digest::of(&sides.base),
         theirs: digest::of(&sides.theirs),
     };
+    // On the way back, what the generator wrote for the older release is the base of the next upgrade.
+    let before = |sides: &Sides| {
+        let recorded = given
+            .undone?
+            .files
+            .iter()
+            .find(|file| file.path == sides.path.as_str())?;
+        Some(recorded.back())
+    };
+    let file = |sides: &Sides| before(sides).unwrap_or_else(|| written(sides));
     Record {
         api_version,
         kind,
@@ -375,6 +398,7 @@ fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Deci
             .map(RecordedDecision::of)
             .collect(),
         accepted: given.accepted.to_vec(),
+        rolled_back: given.undone.map(|undone| undone.upgrade.clone()),
     }
 }
 

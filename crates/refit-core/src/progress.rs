@@ -19,10 +19,16 @@ pub struct Seen {
     pub confirmed: bool,
     /// The request that this run opened, so that nobody can have looked at it yet.
     pub opened: Option<u64>,
+    /// The newest request of the upgrade, where somebody closed it without a merge.
+    pub declined: Option<u64>,
+    /// Whether the last thing that happened to the cluster was to go back from the release that the plan leads to.
+    pub rolled_back: bool,
+    /// The pause of the cluster, in words.
+    pub paused: Option<String>,
 }
 
 /// The branch of an upgrade.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Branch {
     /// Its newest commit.
     pub head: String,
@@ -30,16 +36,19 @@ pub struct Branch {
     pub content: Content,
     /// Commits of people on it, which were not agreed to yet: id, author and subject.
     pub people: Vec<String>,
-    /// Whether commits of people were kept.
-    pub kept: bool,
+    /// Commits of people on it that were kept.
+    pub kept: Vec<String>,
 }
 
 /// How the content of a branch compares with the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// It is the newest commit of the target branch with the plan's files.
     Planned,
+    /// It is that, and commits on top of it.
+    Extended,
     /// It has other content.
+    #[default]
     Different,
     /// The target branch has commits that it lacks.
     Behind,
@@ -61,6 +70,10 @@ pub struct Other {
     pub number: u64,
     /// Where it leads.
     pub to: String,
+    /// Its branch.
+    pub branch: String,
+    /// Commits of people on its branch, kept or not.
+    pub people: Vec<String>,
 }
 
 /// What the user wants in cases that need consent.
@@ -70,6 +83,30 @@ pub struct Wishes {
     pub others: Others,
     /// Commits of people.
     pub commits: Commits,
+    /// An upgrade that was declined or rolled back.
+    pub again: Again,
+    /// A pause of the cluster.
+    pub pause: Heed,
+}
+
+/// What happens to an upgrade whose request was closed without a merge, or that was rolled back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// The flow stops and says so.
+    #[default]
+    Stop,
+    /// A new request is opened (`--again`).
+    Open,
+}
+
+/// What a pause does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Heed {
+    /// The flow stops and says so.
+    #[default]
+    Stop,
+    /// Nothing: a person merges what is open.
+    Pass,
 }
 
 /// What happens to an open request for another target.
@@ -124,6 +161,9 @@ pub enum Effect {
     Open,
     /// Update the request.
     Update(u64),
+    /// Commit the plan's files on the target branch, put the commits of people on top, and move the branch there from
+    /// where it is now.
+    Replay(String),
 }
 
 /// Why an upgrade stopped.
@@ -131,13 +171,23 @@ pub enum Effect {
 pub enum Cause {
     /// A request for another release is open.
     OtherOpen(Other),
+    /// A request for another release would be closed, and people added commits to its branch.
+    OtherHasCommits(Other),
     /// People added commits to the branch.
     PeopleCommitted(Vec<String>),
-    /// The target branch moved, and the branch has commits of people that were kept.
+    /// Commits of people do not fit on what was computed anew.
     RebaseNeeded {
         /// The branch.
         branch: String,
+        /// What does not fit: commit, file and reason.
+        conflicts: Vec<String>,
     },
+    /// Somebody closed the request without a merge.
+    Declined(u64),
+    /// The cluster went back from this release.
+    RolledBack,
+    /// The cluster is paused.
+    Paused(String),
 }
 
 impl Cause {
@@ -150,21 +200,49 @@ impl Cause {
                     other.number, other.to
                 )
             }
+            Self::OtherHasCommits(other) => {
+                format!(
+                    "request {} cannot be closed: people added {} to its branch `{}`, which would be lost",
+                    other.number,
+                    count(other.people.len()),
+                    other.branch
+                )
+            }
             Self::PeopleCommitted(commits) => {
                 format!(
                     "people added {} to the branch of the request, which would be lost",
                     count(commits.len())
                 )
             }
-            Self::RebaseNeeded { branch } => {
-                format!("the target branch moved, and `{branch}` holds commits of people that were kept")
+            Self::RebaseNeeded { branch, conflicts } => {
+                format!(
+                    "commits of people on `{branch}` do not fit on what was computed anew: {}",
+                    conflicts.join("; ")
+                )
             }
+            Self::Declined(number) => {
+                format!("request {number} for this was closed without a merge; it is not opened again by itself")
+            }
+            Self::RolledBack => "this release was rolled back; it is not proposed again by itself".to_owned(),
+            Self::Paused(pause) => pause.clone(),
+        }
+    }
+
+    /// Gives the commits of people that are in the way.
+    pub fn commits(&self) -> Vec<String> {
+        match self {
+            Self::PeopleCommitted(commits) => commits.clone(),
+            Self::OtherHasCommits(other) => other.people.clone(),
+            _ => Vec::new(),
         }
     }
 }
 
 /// Decides what comes next; the plan must not be blocked.
 pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
+    if let Some(cause) = refused(seen, wishes) {
+        return Next::Stopped(cause);
+    }
     if let Some(next) = beside(seen, wishes) {
         return next;
     }
@@ -176,7 +254,7 @@ pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
     if held {
         return Next::Decide;
     }
-    if let Some(next) = branch(plan, seen.branch.as_ref(), wishes.commits) {
+    if let Some(next) = branch(seen.branch.as_ref(), wishes.commits) {
         return next;
     }
     match &seen.request {
@@ -198,37 +276,49 @@ fn beside(seen: &Seen, wishes: Wishes) -> Option<Next> {
         return earlier.then_some(Next::Run(Effect::Yield(opened)));
     }
     Some(match wishes.others {
+        Others::Supersede if !other.people.is_empty() => Next::Stopped(Cause::OtherHasCommits(other.clone())),
         Others::Supersede => Next::Run(Effect::Close(other.number)),
         Others::Stop => Next::Stopped(Cause::OtherOpen(other.clone())),
     })
 }
 
+/// Tells why nothing may be opened: the cluster is paused, or people said no to this before.
+fn refused(seen: &Seen, wishes: Wishes) -> Option<Cause> {
+    if let (Some(pause), Heed::Stop) = (&seen.paused, wishes.pause) {
+        return Some(Cause::Paused(pause.clone()));
+    }
+    if wishes.again == Again::Open || seen.request.is_some() {
+        return None;
+    }
+    match seen.declined {
+        Some(number) => Some(Cause::Declined(number)),
+        // A new request for the release says that somebody wanted it again.
+        None => seen.rolled_back.then_some(Cause::RolledBack),
+    }
+}
+
 /// Decides what the branch needs; `None` when it is as it should be.
-fn branch(plan: &Plan, branch: Option<&Branch>, commits: Commits) -> Option<Next> {
+fn branch(branch: Option<&Branch>, commits: Commits) -> Option<Next> {
     let Some(branch) = branch else {
         return Some(Next::Run(Effect::Publish(None)));
     };
     let rewrite = Some(Next::Run(Effect::Publish(Some(branch.head.clone()))));
+    let replay = Some(Next::Run(Effect::Replay(branch.head.clone())));
     if !branch.people.is_empty() {
         return match (commits, branch.content) {
             (Commits::Stop, _) => Some(Next::Stopped(Cause::PeopleCommitted(branch.people.clone()))),
             (Commits::Discard, _) => rewrite,
-            (Commits::Keep, Content::Behind) => Some(rebase(plan)),
-            (Commits::Keep, _) => Some(Next::Run(Effect::Keep(branch.head.clone()))),
+            (Commits::Keep, Content::Planned | Content::Extended) => Some(Next::Run(Effect::Keep(branch.head.clone()))),
+            (Commits::Keep, Content::Different | Content::Behind) => replay,
         };
     }
+    let keep = !branch.kept.is_empty() && commits != Commits::Discard;
     match branch.content {
         Content::Planned => None,
-        Content::Behind if branch.kept && commits != Commits::Discard => Some(rebase(plan)),
-        Content::Different if branch.kept && commits != Commits::Discard => None,
-        Content::Different | Content::Behind => rewrite,
+        Content::Extended if keep => None,
+        Content::Different | Content::Behind if keep => replay,
+        Content::Extended | Content::Different | Content::Behind => rewrite,
     }
-}
-
-fn rebase(plan: &Plan) -> Next {
-    Next::Stopped(Cause::RebaseNeeded {
-        branch: plan.branch.clone(),
-    })
 }
 
 fn count(commits: usize) -> String {
@@ -260,6 +350,7 @@ mod tests {
             decisions: vec![],
             files: vec![],
             findings: vec![],
+            undone: None,
         }
     }
 
@@ -268,7 +359,7 @@ mod tests {
             head: "h".into(),
             content,
             people: vec![],
-            kept: false,
+            kept: vec![],
         })
     }
 
@@ -281,15 +372,15 @@ mod tests {
 
     fn kept(content: Content) -> Option<Branch> {
         Some(Branch {
-            kept: true,
+            kept: vec!["k".into()],
             ..branch(content).unwrap()
         })
     }
 
     fn check(opening: Opening, seen: Seen, commits: Commits, expected: Next) {
         let wishes = Wishes {
-            others: Others::Stop,
             commits,
+            ..Wishes::default()
         };
         assert_eq!(next(&plan(opening), &seen, wishes), expected, "{seen:?}");
     }
@@ -375,24 +466,65 @@ mod tests {
             request: request(true),
             ..Seen::default()
         };
-        check(
-            Opening::Ready,
-            seen(Content::Different),
-            Commits::Keep,
-            Next::Run(Effect::Keep("h".into())),
-        );
-        let rebase = Next::Stopped(Cause::RebaseNeeded {
-            branch: "refit/u/1-c".into(),
-        });
-        check(Opening::Ready, seen(Content::Behind), Commits::Keep, rebase.clone());
+        let (keep, replay) = (Effect::Keep("h".into()), Effect::Replay("h".into()));
+        let run = Next::Run;
+        check(Opening::Ready, seen(Content::Extended), Commits::Keep, run(keep));
+        for content in [Content::Different, Content::Behind] {
+            check(Opening::Ready, seen(content), Commits::Keep, run(replay.clone()));
+        }
         let seen = |content| Seen {
             branch: kept(content),
             request: request(true),
             ..Seen::default()
         };
-        check(Opening::Ready, seen(Content::Different), Commits::Stop, Next::Wait);
-        check(Opening::Ready, seen(Content::Behind), Commits::Stop, rebase);
-        check(Opening::Ready, seen(Content::Different), Commits::Discard, rewrite());
+        check(Opening::Ready, seen(Content::Extended), Commits::Stop, Next::Wait);
+        check(
+            Opening::Ready,
+            seen(Content::Behind),
+            Commits::Stop,
+            run(replay.clone()),
+        );
+        check(Opening::Ready, seen(Content::Different), Commits::Stop, run(replay));
+        for content in [Content::Extended, Content::Different, Content::Behind] {
+            check(Opening::Ready, seen(content), Commits::Discard, rewrite());
+        }
+    }
+
+    #[test]
+    fn a_pause_stops_all_but_a_merge_and_a_no_of_people_stops_until_it_is_asked_again() {
+        let no = Seen {
+            declined: Some(4),
+            rolled_back: true,
+            ..Seen::default()
+        };
+        let stopped = |seen: &Seen, wishes| match next(&plan(Opening::Ready), seen, wishes) {
+            Next::Stopped(cause) => Some(cause),
+            _ => None,
+        };
+        let again = Wishes {
+            again: Again::Open,
+            ..Wishes::default()
+        };
+        assert_eq!(stopped(&no, Wishes::default()), Some(Cause::Declined(4)));
+        assert_eq!(stopped(&no, again), None);
+        let back = Seen { declined: None, ..no };
+        assert_eq!(stopped(&back, Wishes::default()), Some(Cause::RolledBack));
+        let open = Seen {
+            request: request(true),
+            branch: branch(Content::Planned),
+            ..back.clone()
+        };
+        assert_eq!(stopped(&open, Wishes::default()), None);
+        let paused = Seen {
+            paused: Some("p".into()),
+            ..open
+        };
+        assert_eq!(stopped(&paused, again), Some(Cause::Paused("p".into())));
+        let pass = Wishes {
+            pause: Heed::Pass,
+            ..Wishes::default()
+        };
+        assert_eq!(stopped(&paused, pass), None);
     }
 
     #[test]
@@ -400,6 +532,8 @@ mod tests {
         let other = Other {
             number: 3,
             to: "v1.2.0".into(),
+            branch: "refit/v/1-c".into(),
+            people: vec![],
         };
         let seen = Seen {
             others: vec![other.clone()],
@@ -413,9 +547,28 @@ mod tests {
         );
         let wishes = Wishes {
             others: Others::Supersede,
-            commits: Commits::Stop,
+            ..Wishes::default()
         };
         assert_eq!(next(&plan(Opening::Ready), &seen, wishes), Next::Run(Effect::Close(3)));
+        let worked = Other {
+            people: vec!["p".into()],
+            ..seen.others[0].clone()
+        };
+        let seen = Seen {
+            others: vec![worked.clone()],
+            ..seen
+        };
+        let stopped = Next::Stopped(Cause::OtherHasCommits(worked));
+        assert_eq!(next(&plan(Opening::Ready), &seen, wishes), stopped);
+    }
+
+    fn rival(number: u64) -> Other {
+        Other {
+            number,
+            to: "v1.2.0".into(),
+            branch: "refit/v/1-c".into(),
+            people: vec![],
+        }
     }
 
     #[test]
@@ -423,17 +576,14 @@ mod tests {
         let seen = |opened: Option<u64>, other: u64| Seen {
             branch: branch(Content::Planned),
             request: request(true),
-            others: vec![Other {
-                number: other,
-                to: "v1.2.0".into(),
-            }],
-            confirmed: false,
+            others: vec![rival(other)],
             opened,
+            ..Seen::default()
         };
         for others in [Others::Stop, Others::Supersede] {
             let wishes = Wishes {
                 others,
-                commits: Commits::Stop,
+                ..Wishes::default()
             };
             let decide = |seen| next(&plan(Opening::Ready), &seen, wishes);
             assert_eq!(decide(seen(Some(7), 3)), Next::Run(Effect::Yield(7)));
@@ -444,10 +594,7 @@ mod tests {
             Opening::Ready,
             seen(None, 3),
             Commits::Stop,
-            Next::Stopped(Cause::OtherOpen(Other {
-                number: 3,
-                to: "v1.2.0".into(),
-            })),
+            Next::Stopped(Cause::OtherOpen(rival(3))),
         );
     }
 }

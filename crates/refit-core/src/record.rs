@@ -6,6 +6,7 @@
 use refit_manifest::{Answer, Answers, Decision, DecisionId, Outcome, Path};
 use serde::{Deserialize, Serialize};
 
+use crate::digest;
 use crate::finding::Acceptance;
 use crate::options::Options;
 use crate::release::{Platform, Version};
@@ -42,6 +43,9 @@ pub struct Record {
     /// The findings that were accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<Acceptance>,
+    /// The upgrade that was rolled back; `from` is then the newer release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<String>,
 }
 
 /// One generated file in a record.
@@ -54,6 +58,17 @@ pub struct RecordedFile {
     pub base: String,
     /// The digest of what the generator writes for the release after: the base of the next upgrade.
     pub theirs: String,
+}
+
+impl RecordedFile {
+    /// Gives the file of the way back.
+    pub fn back(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            base: self.theirs.clone(),
+            theirs: self.base.clone(),
+        }
+    }
 }
 
 /// One decision in a record.
@@ -203,6 +218,9 @@ pub struct Note {
     /// The head of the request's branch whose commits of people were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
+    /// The upgrade that is to be rolled back, where it is a rollback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<String>,
 }
 
 /// One answer in a note.
@@ -258,6 +276,94 @@ pub fn envelope(kind: &str) -> (String, String) {
     (API_VERSION.to_owned(), kind.to_owned())
 }
 
+/// The note of a pause: nothing is opened for a cluster until it ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pause {
+    /// [`API_VERSION`].
+    pub api_version: String,
+    /// `Pause`.
+    pub kind: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The target branch.
+    pub branch: String,
+    /// Who paused it: name and address.
+    pub by: String,
+    /// Since when, UTC.
+    pub since: jiff::Timestamp,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Pause {
+    /// What the names of all pauses are below.
+    pub const PREFIX: &'static str = "pauses";
+
+    /// Gives the name of the note for a cluster of a target branch; names of clusters are no names for Git.
+    pub fn name(branch: &str, directory: &str, cluster: &str) -> String {
+        format!("{}/{}", Self::PREFIX, digest::short(&[branch, directory, cluster]))
+    }
+
+    /// Reads a note; one of another format is refused.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        let pause: Self = serde_json::from_slice(bytes)?;
+        check_format(&pause.api_version)?;
+        Ok(pause)
+    }
+
+    /// Writes the note.
+    pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        write(self)
+    }
+}
+
+/// The note about requests that were closed on purpose of an upgrade: by `cancel`, or for another target. They do not
+/// count as declined.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settled {
+    /// [`API_VERSION`].
+    pub api_version: String,
+    /// `Settled`.
+    pub kind: String,
+    /// The upgrade.
+    pub upgrade: String,
+    /// Every request of the upgrade up to this number is settled.
+    pub request: u64,
+}
+
+impl Settled {
+    /// Gives the name of the note of an upgrade.
+    pub fn name(upgrade: &str) -> String {
+        format!("settled/{upgrade}")
+    }
+
+    /// Makes the note.
+    pub fn new(upgrade: &str, request: u64) -> Self {
+        let (api_version, kind) = envelope("Settled");
+        Self {
+            api_version,
+            kind,
+            upgrade: upgrade.to_owned(),
+            request,
+        }
+    }
+
+    /// Reads a note; one of another format is refused.
+    pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        let settled: Self = serde_json::from_slice(bytes)?;
+        check_format(&settled.api_version)?;
+        Ok(settled)
+    }
+
+    /// Writes the note.
+    pub fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        write(self)
+    }
+}
+
 fn check_format(found: &str) -> Result<(), serde_json::Error> {
     if found == API_VERSION {
         return Ok(());
@@ -311,6 +417,7 @@ mod tests {
                 decision("d4", "noted", None),
             ],
             accepted: vec!["MixedState:g.yaml".parse().unwrap()],
+            rolled_back: None,
         }
     }
 
@@ -368,6 +475,7 @@ mod tests {
             accepted: vec![],
             answers: vec![],
             kept: None,
+            rolled_back: None,
         };
         for answer in [Answer::Ours, Answer::Theirs] {
             note.take(&DecisionId("d".into()), &answer);

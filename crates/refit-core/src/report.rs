@@ -4,11 +4,13 @@
 
 mod bodies;
 mod groups;
+mod people;
 
 use serde::{Deserialize, Serialize};
 
 pub use bodies::*;
 pub use groups::{Groups, OfGroup, Reports};
+pub use people::*;
 
 /// The version of all serialized results and records.
 pub const API_VERSION: &str = "refit.dev/v1alpha1";
@@ -193,4 +195,4 @@ macro_rules! bodies {
     ($($body:ident)*) => { $(impl Body for $body { const KIND: &'static str = stringify!($body); })* };
 }
 
-bodies! { Status Init Inventory Check Plan Upgrade Decisions Diff Requests Request }
+bodies! { Status Init Inventory Check Plan Upgrade Decisions Diff Requests Request History Cancel Pauses }

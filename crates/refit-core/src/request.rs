@@ -14,6 +14,16 @@ const LIST_LIMIT: usize = 25;
 /// The most characters of a value.
 const VALUE_LIMIT: usize = 160;
 
+/// Which way a request leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// To another release.
+    #[default]
+    Forward,
+    /// Back to the release before.
+    Back,
+}
+
 /// What a request is written from.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
@@ -23,6 +33,8 @@ pub struct Facts<'a> {
     pub clusters: &'a [String],
     /// What the clusters are called together.
     pub label: &'a str,
+    /// Which way it leads.
+    pub way: Way,
     /// The release before.
     pub from: &'a str,
     /// The release after.
@@ -87,23 +99,30 @@ pub struct Block {
 
 /// Writes the title.
 pub fn title(facts: &Facts<'_>) -> String {
+    let verb = match facts.way {
+        Way::Forward => "Upgrade",
+        Way::Back => "Roll back",
+    };
     format!(
-        "Upgrade {} on {} from {} to {}",
+        "{verb} {} on {} from {} to {}",
         facts.platform, facts.label, facts.from, facts.to
     )
 }
 
 /// Writes the body without the machine block.
 pub fn body(facts: &Facts<'_>) -> String {
-    let mut text = format!(
-        "Upgrades {} on {} from {} to {}. The change keeps what you edited; everything else is what the generator \
-         writes for {}.\n",
-        facts.platform,
-        on(facts.clusters),
-        code(facts.from),
-        code(facts.to),
-        facts.to
-    );
+    let (platform, on, from, to) = (facts.platform, on(facts.clusters), code(facts.from), code(facts.to));
+    let mut text = match facts.way {
+        Way::Forward => format!(
+            "Upgrades {platform} on {on} from {from} to {to}. The change keeps what you edited; everything else is what \
+             the generator writes for {}.\n",
+            facts.to
+        ),
+        Way::Back => format!(
+            "Rolls {platform} on {on} back from {from} to {to}. The files become what they were before that upgrade, with \
+             the edits made since.\n"
+        ),
+    };
     open(&mut text, facts.decisions);
     list(&mut text, "Mirror before merging", facts.mirror, |image| code(image));
     components(&mut text, facts.components);
@@ -330,6 +349,7 @@ mod tests {
             platform: "flux",
             clusters,
             label: "production",
+            way: Way::Forward,
             from: "v2.6.4",
             to: "v2.7.5",
             components: &[],

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 pub use refit_core::check::Reach;
 use refit_core::finding::Acceptance;
-pub use refit_core::progress::{Commits, Others};
+pub use refit_core::progress::{Again, Commits, Others};
+pub use refit_core::request::Way;
 
 /// What a user asks: where, what, and with which consent.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,10 @@ pub struct Ask {
     pub accept: Vec<Acceptance>,
     /// The bytes of what the generator wrote for the installed version (`--base-file`).
     pub base_file: Option<Arc<[u8]>>,
+    /// Whether to go to another release or back from the last upgrade.
+    pub way: Way,
+    /// What happens where people said no to this before (`--again`).
+    pub again: Again,
 }
 
 /// Which release is wanted.

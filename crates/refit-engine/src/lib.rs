@@ -13,13 +13,14 @@ pub mod ask;
 pub mod error;
 mod flow;
 
-pub use ask::{Ask, Commits, Others, Reach, Target};
+pub use ask::{Again, Ask, Commits, Others, Reach, Target, Way};
 pub use error::Error;
-pub use flow::Prepared;
+pub use flow::{Pausing, Prepared};
 
 use refit_core::catalog::Catalog;
 use refit_core::report::{
-    Check, Decisions, Diff, Init, Inventory, Report, Reports, Request, Requests, Status, Upgrade,
+    Cancel, Check, Decisions, Diff, History, Init, Inventory, Pauses, Report, Reports, Request, Requests, Status,
+    Upgrade,
 };
 use refit_manifest::{Answer, DecisionId};
 
@@ -98,6 +99,31 @@ pub fn diff(ports: &Ports<'_>, ask: &Ask, request: Option<u64>) -> Result<Report
 /// Goes on with the upgrade under way: computes it anew where the target branch moved, and opens what can be opened.
 pub fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Reports<Upgrade>, Error> {
     flow::resume(ports, ask, commits)
+}
+
+/// Plans the way back from the last upgrade; [`carry_out`] opens the request for it.
+pub fn rollback(ports: &Ports<'_>, ask: &Ask) -> Result<Prepared, Error> {
+    let back = Ask {
+        way: Way::Back,
+        ..ask.clone()
+    };
+    flow::plan(ports, &back)
+}
+
+/// Gives the upgrade under way up: closes its requests, removes its branches and answers (exit 4 where commits of people
+/// would be lost).
+pub fn cancel(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Report<Cancel>, Error> {
+    flow::cancel(ports, ask, commits)
+}
+
+/// Pauses clusters, or ends their pause.
+pub fn pause(ports: &Ports<'_>, ask: &Ask, pausing: &Pausing) -> Result<Report<Pauses>, Error> {
+    flow::pause(ports, ask, pausing)
+}
+
+/// Tells who upgraded what and when, by commits alone.
+pub fn history(ports: &Ports<'_>, ask: &Ask) -> Result<Report<History>, Error> {
+    flow::history(ports, ask)
 }
 
 /// Lists the requests of all states, newest first; those of this program are marked by their upgrade.

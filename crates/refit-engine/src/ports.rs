@@ -7,6 +7,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+pub use jiff::Timestamp;
 use refit_core::finding::{Code, Finding};
 use refit_core::plan::TRAILER;
 use refit_manifest::{Entry, Path};
@@ -166,6 +167,36 @@ pub struct History {
     pub cut: bool,
 }
 
+/// One change of a path on the way of the first parents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// The commit on the way.
+    pub commit: CommitId,
+    /// Its first parent; `None` for the first commit of all, or where a shallow clone has no more.
+    pub parent: Option<CommitId>,
+    /// Who wrote the content, name and address: the author of the commit, or of the one that a merge brought.
+    pub author: String,
+    /// When the commit came, by its committer.
+    pub time: Timestamp,
+    /// The message of the commit, or of the one that a merge brought.
+    pub message: String,
+    /// The path.
+    pub path: Path,
+    /// The content before.
+    pub before: Option<BlobId>,
+    /// The content after.
+    pub after: Option<BlobId>,
+}
+
+/// The changes of a directory's files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// The changes, newest first; those of one commit by path.
+    pub changes: Vec<Logged>,
+    /// Whether a shallow clone hides what was before: what its oldest commit seems to bring may be older.
+    pub cut: bool,
+}
+
 /// A Git repository, read and written through its object database, without a checkout.
 pub trait Repository {
     /// Gives where it is, for messages: a path or a URL without credentials.
@@ -192,11 +223,18 @@ pub trait Repository {
     }
     /// Lists the contents of a path along the first parents of a commit, newest first; at most `limit` contents.
     fn history(&self, commit: &CommitId, path: &Path, limit: usize) -> Result<History, PortError>;
+    /// Lists what changed directly in a directory along the first parents of a commit, newest first.
+    fn log(&self, commit: &CommitId, directory: &Path) -> Result<Log, PortError>;
     /// Gives the commits that `to` has and `from` lacks, newest first.
     fn commits_between(&self, from: &CommitId, to: &CommitId) -> Result<Vec<CommitSummary>, PortError>;
     /// Writes a commit with one parent; nothing points to it yet. Author and signature follow the Git configuration,
     /// the message is taken as given. Removing a path that is not there changes nothing.
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError>;
+    /// Writes a commit of somebody again on another parent: author and message are those of the original, committer and
+    /// signature follow the Git configuration.
+    fn commit_again(&self, original: &CommitId, parent: &CommitId, changes: &[Change]) -> Result<CommitId, PortError>;
+    /// Gives name and address of whoever commits here; without them, the settings to make are named.
+    fn person(&self) -> Result<String, PortError>;
     /// Gives the commit of a branch, where it is published (the remote, where there is one).
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError>;
     /// Moves, makes or removes (`new` = `None`) a published branch, if it is still at `expected`
@@ -225,6 +263,8 @@ pub struct CommitSummary {
     pub subject: String,
     /// Whether this program wrote it (its message ends with the trailer `Refit-Upgrade:`).
     pub ours: bool,
+    /// The commits that it follows; a merge has several.
+    pub parents: Vec<CommitId>,
 }
 
 impl CommitSummary {
@@ -236,7 +276,21 @@ impl CommitSummary {
             author: author.into(),
             subject: message.lines().next().unwrap_or_default().to_owned(),
             ours: last_paragraph.lines().any(|line| line.starts_with(TRAILER)),
+            parents: Vec::new(),
         }
+    }
+
+    /// Adds the commits that it follows.
+    #[must_use]
+    pub fn after(mut self, parents: Vec<CommitId>) -> Self {
+        self.parents = parents;
+        self
+    }
+
+    /// Gives it as people read it: the beginning of the id, subject and author.
+    pub fn line(&self) -> String {
+        let short: String = self.id.0.chars().take(10).collect();
+        format!("{short} {} ({})", self.subject, self.author)
     }
 }
 
@@ -373,5 +427,5 @@ pub trait Releases {
 /// The time of day.
 pub trait Clock {
     /// Gives the present time in UTC.
-    fn now(&self) -> jiff::Timestamp;
+    fn now(&self) -> Timestamp;
 }

@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use refit_engine::ports::{Base, BlobId, Change, CommitId, CommitSummary, History, Listed, PortError, Repository};
+use refit_engine::ports::{Base, BlobId, Change, CommitId, CommitSummary, History, Listed, Log, PortError, Repository};
 use refit_manifest::Path;
 
 use config::Config;
@@ -135,12 +135,24 @@ impl Repository for Git {
         self.path_history(commit, path, limit)
     }
 
+    fn log(&self, commit: &CommitId, directory: &Path) -> Result<Log, PortError> {
+        self.directory_log(commit, directory)
+    }
+
     fn commits_between(&self, from: &CommitId, to: &CommitId) -> Result<Vec<CommitSummary>, PortError> {
         self.summaries(from, to)
     }
 
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError> {
         self.write_commit(parent, changes, message)
+    }
+
+    fn commit_again(&self, original: &CommitId, parent: &CommitId, changes: &[Change]) -> Result<CommitId, PortError> {
+        self.write_again(original, parent, changes)
+    }
+
+    fn person(&self) -> Result<String, PortError> {
+        self.committer()
     }
 
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError> {

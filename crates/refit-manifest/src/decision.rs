@@ -155,7 +155,8 @@ impl Rule {
     }
 }
 
-/// A short stable name of a decision: the same object (where there is none: file), field and values give the same id.
+/// A short stable name of a decision: the same object (where there is none: file), field and values give the same id. The
+/// id of what a user deleted depends on no values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DecisionId(pub String);
 

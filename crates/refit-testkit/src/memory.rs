@@ -8,8 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use refit_engine::ports::{
-    Base, BlobId, Change, CommitId, CommitSummary, History, Listed, ListedKind, Past, PortError, PortErrorKind,
-    Repository,
+    Base, BlobId, Change, CommitId, CommitSummary, History, Listed, ListedKind, Log, Logged, Past, PortError,
+    PortErrorKind, Repository, Timestamp,
 };
 use refit_manifest::{Entry, Path, Tree};
 
@@ -25,6 +25,7 @@ struct State {
     notes: BTreeMap<String, Arc<[u8]>>,
     head: String,
     worktree: Worktree,
+    author: Option<String>,
 }
 
 /// The worktree that HEAD's branch is checked out in.
@@ -45,10 +46,16 @@ type Files = BTreeMap<Path, (ListedKind, BlobId)>;
 struct Commit {
     parent: Option<CommitId>,
     files: Files,
+    author: String,
     message: String,
+    /// How many commits were before it.
+    age: i64,
 }
 
 const AUTHOR: &str = "Memory <memory@example.org>";
+
+/// When the first commit came, in seconds; each one comes a minute after its parent.
+const BEGIN: i64 = 1_767_322_800;
 
 impl Memory {
     /// Makes a repository whose branch has one commit with these files.
@@ -71,6 +78,11 @@ impl Memory {
     /// Sets how the worktree of HEAD's branch is.
     pub fn set_worktree(&self, worktree: Worktree) {
         self.state().worktree = worktree;
+    }
+
+    /// Sets who commits from now on: name and address.
+    pub fn set_author(&self, author: &str) {
+        self.state().author = Some(author.to_owned());
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -96,12 +108,24 @@ impl State {
         (kind, id)
     }
 
+    fn author(&self) -> String {
+        self.author.clone().unwrap_or_else(|| AUTHOR.to_owned())
+    }
+
     fn write(&mut self, parent: Option<CommitId>, files: Files, message: &str) -> CommitId {
+        let author = self.author();
+        self.write_as(parent, files, (&author, message))
+    }
+
+    fn write_as(&mut self, parent: Option<CommitId>, files: Files, (author, message): (&str, &str)) -> CommitId {
         let listed: Vec<_> = files.iter().map(|(path, (kind, id))| (path, *kind as u8, id)).collect();
-        let id = CommitId(identify(("commit", &parent, listed, message)).into());
+        let id = CommitId(identify(("commit", &parent, listed, author, message)).into());
+        let before = parent.as_ref().and_then(|parent| self.commits.get(parent));
         let commit = Commit {
+            age: before.map_or(0, |before| before.age + 1),
             parent,
             files,
+            author: author.to_owned(),
             message: message.to_owned(),
         };
         self.commits.insert(id.clone(), commit);
@@ -111,6 +135,37 @@ impl State {
     fn commit(&self, id: &CommitId) -> Result<&Commit, PortError> {
         let lost = || PortError::new(PortErrorKind::NotFound, format!("commit `{id}` is not in memory"));
         self.commits.get(id).ok_or_else(lost)
+    }
+
+    /// Gives the files of a commit with changes.
+    fn changed(&mut self, parent: &CommitId, changes: &[Change]) -> Result<Files, PortError> {
+        let mut files = self.commit(parent)?.files.clone();
+        for change in changes.iter().filter(|change| change.entry.is_none()) {
+            check_path(&change.path)?;
+            if is_directory(&files, &change.path) {
+                return Err(in_the_way(&change.path));
+            }
+            files.remove(&change.path);
+        }
+        for change in changes {
+            check_path(&change.path)?;
+            if let Some(entry) = &change.entry {
+                let kept = self.keep(entry);
+                files.insert(change.path.clone(), kept);
+            }
+        }
+        if let Some(change) = changes.iter().find(|change| {
+            let mut above = change.path.directory();
+            let mut below_file = false;
+            while !above.is_empty() && change.entry.is_some() {
+                below_file |= files.contains_key(&Path::from(above));
+                above = above.rsplit_once('/').map_or("", |(directory, _)| directory);
+            }
+            below_file || (change.entry.is_some() && is_directory(&files, &change.path))
+        }) {
+            return Err(in_the_way(&change.path));
+        }
+        Ok(files)
     }
 
     /// Gives a commit and its ancestors, newest first.
@@ -184,41 +239,61 @@ impl Repository for Memory {
         let known: BTreeSet<_> = state.line(from)?.into_iter().collect();
         let new = state.line(to)?.into_iter().take_while(|id| !known.contains(id));
         new.map(|id| {
-            let message = &state.commit(&id)?.message;
-            Ok(CommitSummary::new(id.clone(), AUTHOR, message))
+            let commit = state.commit(&id)?;
+            let summary = CommitSummary::new(id.clone(), commit.author.as_str(), &commit.message);
+            Ok(summary.after(commit.parent.iter().cloned().collect()))
         })
         .collect()
     }
 
+    fn log(&self, commit: &CommitId, directory: &Path) -> Result<Log, PortError> {
+        let state = self.state();
+        let mut log = Log::default();
+        for id in state.line(commit)? {
+            let here = state.commit(&id)?;
+            let nothing = Files::new();
+            let before = match &here.parent {
+                Some(parent) => &state.commit(parent)?.files,
+                None => &nothing,
+            };
+            let paths: BTreeSet<&Path> = here.files.keys().chain(before.keys()).collect();
+            let below = |path: &&&Path| path.directory() == directory.as_str();
+            for path in paths.iter().filter(below) {
+                let blob = |files: &Files| files.get(*path).map(|(_, blob)| blob.clone());
+                let (before, after) = (blob(before), blob(&here.files));
+                if before != after {
+                    log.changes.push(Logged {
+                        commit: id.clone(),
+                        parent: here.parent.clone(),
+                        author: here.author.clone(),
+                        time: Timestamp::from_second(BEGIN + 60 * here.age).unwrap_or_default(),
+                        message: here.message.clone(),
+                        path: (*path).clone(),
+                        before,
+                        after,
+                    });
+                }
+            }
+        }
+        Ok(log)
+    }
+
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError> {
         let mut state = self.state();
-        let mut files = state.commit(parent)?.files.clone();
-        for change in changes.iter().filter(|change| change.entry.is_none()) {
-            check_path(&change.path)?;
-            if is_directory(&files, &change.path) {
-                return Err(in_the_way(&change.path));
-            }
-            files.remove(&change.path);
-        }
-        for change in changes {
-            check_path(&change.path)?;
-            if let Some(entry) = &change.entry {
-                let kept = state.keep(entry);
-                files.insert(change.path.clone(), kept);
-            }
-        }
-        if let Some(change) = changes.iter().find(|change| {
-            let mut above = change.path.directory();
-            let mut below_file = false;
-            while !above.is_empty() && change.entry.is_some() {
-                below_file |= files.contains_key(&Path::from(above));
-                above = above.rsplit_once('/').map_or("", |(directory, _)| directory);
-            }
-            below_file || (change.entry.is_some() && is_directory(&files, &change.path))
-        }) {
-            return Err(in_the_way(&change.path));
-        }
+        let files = state.changed(parent, changes)?;
         Ok(state.write(Some(parent.clone()), files, message))
+    }
+
+    fn commit_again(&self, original: &CommitId, parent: &CommitId, changes: &[Change]) -> Result<CommitId, PortError> {
+        let mut state = self.state();
+        let files = state.changed(parent, changes)?;
+        let commit = state.commit(original)?;
+        let (author, message) = (commit.author.clone(), commit.message.clone());
+        Ok(state.write_as(Some(parent.clone()), files, (&author, &message)))
+    }
+
+    fn person(&self) -> Result<String, PortError> {
+        Ok(self.state().author())
     }
 
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError> {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{catalog, completion, init, look, merge, render, request, upgrade};
+use crate::commands::{catalog, completion, init, look, merge, people, render, request, rollback, upgrade};
 
 /// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
 #[derive(Debug, Parser)]
@@ -96,6 +96,10 @@ pub(crate) enum Command {
     Resolve(upgrade::Resolve),
     Diff(look::Diff),
     Resume(upgrade::Resume),
+    Pause(people::Pause),
+    Cancel(people::Cancel),
+    Rollback(rollback::Rollback),
+    History(people::History),
     #[command(subcommand)]
     Request(request::Action),
     Merge(merge::Options),

@@ -11,7 +11,7 @@ use crate::check::{Definitions, definitions, names};
 use crate::finding::Finding;
 use crate::generated::{Controller, Generated, Image};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
-use crate::request::{self, ApiChange, ComponentChange, Facts};
+use crate::request::{self, ApiChange, ComponentChange, Facts, Way};
 
 /// What the trailer of every commit of this program begins with.
 pub const TRAILER: &str = "Refit-Upgrade: ";
@@ -37,7 +37,8 @@ pub(super) struct Texts {
 
 /// Gives the branch: the upgrade, the place in its order, and words for people.
 pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
-    let slug = format!("{}-{}-{}", given.group.slug(), given.catalog.platform(), given.to);
+    let way = if given.undone.is_some() { "-back-to" } else { "" };
+    let slug = format!("{}-{}{way}-{}", given.group.slug(), given.catalog.platform(), given.to);
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
             c
@@ -58,6 +59,11 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         platform: given.catalog.platform().as_str(),
         clusters: &given.group.names(),
         label: &given.group.label(),
+        way: if given.undone.is_some() {
+            Way::Back
+        } else {
+            Way::Forward
+        },
         from: &from,
         to: &to,
         components: &components(&before, &after),
@@ -71,11 +77,12 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         files: parts.files,
     };
     let title = request::title(&facts);
+    let text = match facts.way {
+        Way::Forward => format!("What the generator writes for {to}, merged with the edits of this repository."),
+        Way::Back => format!("The files as they were before {from}, merged with the edits made since."),
+    };
     Texts {
-        message: format!(
-            "{title}\n\nWhat the generator writes for {to}, merged with the edits of this repository.\n\n{TRAILER}{}\n",
-            parts.upgrade
-        ),
+        message: format!("{title}\n\n{text}\n\n{TRAILER}{}\n", parts.upgrade),
         body: request::body(&facts),
         title,
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::people::{DeclinedLine, PauseLine};
 use super::{Next, State};
 use crate::finding::Finding;
 
@@ -124,6 +125,14 @@ pub struct ClusterStatus {
     pub requests: Vec<RequestLine>,
     /// How many decisions are open.
     pub open_decisions: usize,
+    /// The pause of the cluster, where it is paused.
+    pub paused: Option<PauseLine>,
+    /// The request that somebody closed without a merge, where nobody settled that.
+    pub declined: Option<DeclinedLine>,
+    /// The release that the cluster went back from last.
+    pub rolled_back: Option<String>,
+    /// Whether the target branch has commits that its open request lacks.
+    pub behind: bool,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What the user can do next.
@@ -280,6 +289,9 @@ pub struct Check {
     pub to: Option<String>,
     /// Everything found.
     pub findings: Vec<Finding>,
+    /// What was accepted with `--accept` and matches nothing that was found.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
 }
 
 /// What `plan` answers, and what `plan --out` saves.
@@ -312,6 +324,9 @@ pub struct Plan {
     pub base: String,
     /// Everything found.
     pub findings: Vec<Finding>,
+    /// What was accepted with `--accept` and matches nothing that was found.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
     /// Open and noted decisions.
     pub decisions: Vec<DecisionLine>,
     /// The files that change.
@@ -380,7 +395,10 @@ pub struct Upgrade {
     pub open: Vec<DecisionLine>,
     /// What was found.
     pub findings: Vec<Finding>,
-    /// Commits of people on the request's branch, where they are in the way: id, author and subject.
+    /// What was accepted with `--accept` and matches nothing that was found.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
+    /// Commits of people on the request's branch, where they are in the way or were discarded: id, subject and author.
     pub commits: Vec<String>,
 }
 

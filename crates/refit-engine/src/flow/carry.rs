@@ -1,9 +1,10 @@
 //! Carries a plan out: looks, asks what comes next, does it, looks again.
 
-use refit_core::progress::{self, Cause, Effect, Next, Wishes};
+use refit_core::progress::{self, Cause, Effect, Next, Seen, Wishes};
 use refit_core::report::{self, OfGroup, Report, Reports, State, Upgrade};
 
 use super::prepare::{Planned, Prepared, Work};
+use super::replay::{self, Replayed};
 use super::{lines, notes, observe};
 use crate::ports::{ChangeRequest, CommitId, PortErrorKind};
 use crate::{Commits, Error, Others, Ports};
@@ -25,7 +26,7 @@ pub(super) enum End {
 pub(crate) fn carry_out(ports: &Ports<'_>, prepared: &Prepared, others: Others) -> Result<Reports<Upgrade>, Error> {
     let wishes = Wishes {
         others,
-        commits: Commits::Stop,
+        ..Wishes::default()
     };
     let mut groups = Vec::new();
     for planned in &prepared.planned {
@@ -46,13 +47,35 @@ pub(super) fn finish(ports: &Ports<'_>, planned: &Planned, wishes: Wishes) -> Re
     let Some(work) = &planned.work else {
         return Ok(unplanned(&planned.report));
     };
+    let dropped = discarded(ports, work, wishes)?;
     let end = run(ports, work, wishes)?;
-    Ok(told(planned, work, end))
+    let mut report = told(planned, work, end);
+    if !dropped.is_empty() && report.state != State::Stopped {
+        report
+            .message
+            .push_str(&format!("; {} discarded", lines::commits(dropped.len())));
+        report.body.commits = dropped;
+    }
+    Ok(report)
+}
+
+/// Lists the commits of people that a run will drop.
+fn discarded(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<Vec<String>, Error> {
+    if wishes.commits != Commits::Discard {
+        return Ok(Vec::new());
+    }
+    let (seen, _) = observe::look(ports, work)?;
+    let branch = seen.branch.unwrap_or_default();
+    Ok(branch.people.into_iter().chain(branch.kept).collect())
 }
 
 /// Does one effect after the other until people or a cause come in between.
 pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End, Error> {
     let mut opened = None;
+    let wishes = Wishes {
+        again: work.again,
+        ..wishes
+    };
     for _ in 0..EFFECTS {
         let (mut seen, request) = observe::look(ports, work)?;
         seen.opened = opened;
@@ -67,10 +90,13 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
                 continue;
             }
         };
-        match apply(ports, work, &effect) {
+        match apply(ports, work, &seen, &effect) {
             // Somebody else was faster: look again.
             Err(Error::Port(error)) if error.kind == PortErrorKind::Moved && !closes(&effect) => {}
-            other => opened = other?.or(opened),
+            Err(error) => return Err(error),
+            Ok(Did::Stopped(cause)) => return Ok(End::Stopped(cause, request)),
+            Ok(Did::Opened(number)) => opened = Some(number),
+            Ok(Did::Done) => {}
         }
     }
     Err(Error::Busy {
@@ -83,13 +109,32 @@ fn closes(effect: &Effect) -> bool {
     matches!(effect, Effect::Close(_) | Effect::Yield(_))
 }
 
-/// Does an effect, and gives the number of the request that it opened.
-fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>, Error> {
+/// What came of an effect.
+enum Did {
+    /// It is done.
+    Done,
+    /// It opened this request.
+    Opened(u64),
+    /// It cannot be done.
+    Stopped(Cause),
+}
+
+/// Does an effect.
+fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result<Did, Error> {
     let plan = &work.plan;
     match effect {
-        Effect::Close(number) | Effect::Yield(number) => {
+        Effect::Close(number) => {
+            let other = seen.others.iter().find(|other| other.number == *number);
+            let upgrade = observe::upgrade_of(other.map_or("", |other| &other.branch));
+            notes::settle(ports, &upgrade, *number)?;
+            ports.forge.close(*number)?;
+            notes::remove(ports, &upgrade)?;
+        }
+        Effect::Yield(number) => {
+            notes::settle(ports, &plan.upgrade, *number)?;
             ports.forge.close(*number)?;
         }
+        Effect::Replay(head) => return replayed(ports, work, head),
         Effect::Confirm => notes::change(ports, work, |note| note.confirmed = true)?,
         Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
@@ -104,7 +149,7 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>,
         Effect::Open => {
             if let Some(head) = ports.repository.branch(&plan.branch)? {
                 let request = ports.forge.open(&observe::draft(work, &head)?)?;
-                return Ok(Some(request.number));
+                return Ok(Did::Opened(request.number));
             }
         }
         Effect::Update(number) => {
@@ -113,7 +158,25 @@ fn apply(ports: &Ports<'_>, work: &Work, effect: &Effect) -> Result<Option<u64>,
             }
         }
     }
-    Ok(None)
+    Ok(Did::Done)
+}
+
+/// Puts the commits of people on top of the plan's commit. That they are kept is noted first: after a kill in between
+/// they are asked about once more, and never dropped.
+fn replayed(ports: &Ports<'_>, work: &Work, head: &str) -> Result<Did, Error> {
+    let (plan, old) = (&work.plan, CommitId(head.into()));
+    let open = observe::open_requests(ports, &work.base.branch)?;
+    let request = open.iter().find(|request| request.branch == plan.branch);
+    let new = match replay::replay(ports, work, &old, request)? {
+        Replayed::Head(new) => new,
+        Replayed::Conflicts(conflicts) => {
+            let branch = plan.branch.clone();
+            return Ok(Did::Stopped(Cause::RebaseNeeded { branch, conflicts }));
+        }
+    };
+    notes::change(ports, work, |note| note.kept = Some(new.to_string()))?;
+    ports.repository.publish(&plan.branch, Some(&new), Some(&old))?;
+    Ok(Did::Done)
 }
 
 fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
@@ -126,6 +189,7 @@ fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
         request: request.map(lines::request),
         open: work.plan.open().cloned().collect(),
         findings: planned.report.body.findings.clone(),
+        unmatched: planned.report.body.unmatched.clone(),
         commits,
     };
     match end {
@@ -148,10 +212,7 @@ fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
             Report::new(State::DecisionNeeded, message, next, body(request.as_ref(), Vec::new()))
         }
         End::Stopped(cause, request) => {
-            let commits = match &cause {
-                Cause::PeopleCommitted(commits) => commits.clone(),
-                Cause::OtherOpen(_) | Cause::RebaseNeeded { .. } => Vec::new(),
-            };
+            let commits = cause.commits();
             let next = lines::ways_on(&cause, work);
             Report::new(State::Stopped, cause.sentence(), next, body(request.as_ref(), commits))
         }
@@ -169,6 +230,7 @@ fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
         request: None,
         open: Vec::new(),
         findings: report.body.findings.clone(),
+        unmatched: report.body.unmatched.clone(),
         commits: Vec::new(),
     })
 }

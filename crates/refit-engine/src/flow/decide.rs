@@ -2,7 +2,8 @@
 
 use refit_core::progress::Wishes;
 use refit_core::report::{DecisionLine, Decisions, Report, Reports, State};
-use refit_manifest::{Answer, DecisionId};
+use refit_manifest::merge::ImageRef;
+use refit_manifest::{Answer, Class, DecisionId};
 
 use super::carry::{self, End};
 use super::ground::{self, Flow, Pick};
@@ -149,18 +150,32 @@ fn known<'a>(work: &'a Work, id: &DecisionId) -> Result<&'a DecisionLine, Error>
     }
 }
 
-/// Refuses a value where only one of the sides can be the answer.
+/// Refuses a value where only one of the sides can be the answer, and one that cannot stand in the field.
 fn fits(decision: &DecisionLine, answer: &Answer) -> Result<(), Error> {
-    if decision.takes_value() || !matches!(answer, Answer::Value(_)) {
+    let Answer::Value(value) = answer else {
         return Ok(());
+    };
+    let id = &decision.id;
+    if !decision.takes_value() {
+        return Err(Error::Usage {
+            message: format!("decision `{id}` cannot be answered with a value"),
+            remedy: format!("take a side: `refit resolve {id} ours` or `refit resolve {id} theirs`"),
+        });
     }
-    Err(Error::Usage {
-        message: format!("decision `{}` cannot be answered with a value", decision.id),
-        remedy: format!(
-            "take a side: `refit resolve {0} ours` or `refit resolve {0} theirs`",
-            decision.id
-        ),
-    })
+    let is_class = |class: Class| decision.class == class.word();
+    if is_class(Class::Image) && ImageRef::read(value).is_none_or(|image| image.repository.is_empty()) {
+        return Err(Error::Usage {
+            message: format!("`{value}` is no image, which decision `{id}` is about"),
+            remedy: format!("write it like `REGISTRY/NAME:TAG`, or take a side: `refit resolve {id} ours`"),
+        });
+    }
+    if value.trim().is_empty() && (is_class(Class::Contract) || is_class(Class::Sizing)) {
+        return Err(Error::Usage {
+            message: format!("the value for decision `{id}` is empty"),
+            remedy: format!("write a value, or take a side: `refit resolve {id} ours`"),
+        });
+    }
+    Ok(())
 }
 
 fn body(work: &Work, request: Option<&ChangeRequest>) -> Decisions {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use refit_core::record::Record;
 use refit_core::report::{Diff, FileDiff, Next, Report, Reports, State};
 use refit_manifest::Path;
 use similar::TextDiff;
@@ -11,7 +12,7 @@ use super::ground::{self, Flow, Ground};
 use super::prepare::Planned;
 use super::under_way::{self, Asked, Meant};
 use super::{lines, observe, prepare, requests};
-use crate::ports::{ChangeRequest, Listed};
+use crate::ports::{ChangeRequest, CommitId, Listed, PortErrorKind, RequestState};
 use crate::{Ask, Error, Ports};
 
 /// The lines around each change.
@@ -28,7 +29,7 @@ pub(crate) fn diff(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<
     };
     let branch = request.as_ref().map(|request| request.base.as_str());
     match &request {
-        Some(request) if !observe::is_open(request) => return Ok(past(request).into()),
+        Some(request) if !observe::is_open(request) => return past(ports, request).map(Reports::from),
         _ => {}
     }
     let ground = &ground::survey(ports, ask.base.as_deref().or(branch))?;
@@ -103,16 +104,61 @@ fn of_request(ports: &Ports<'_>, ground: &Ground, request: &ChangeRequest) -> Re
     Ok(Report::new(State::Done, message, Vec::new(), body))
 }
 
-/// A request that is done has nothing before it any more: the target branch has it, or never will.
-fn past(request: &ChangeRequest) -> Report<Diff> {
+/// Shows what a request that is done brought, or would have brought: from the parent of the commit with its record.
+fn past(ports: &Ports<'_>, request: &ChangeRequest) -> Result<Report<Diff>, Error> {
     let line = lines::request(request);
-    let message = format!("request {} is {} already", line.number, line.state);
-    let next = vec![Next::run(format!("git show {}", request.head), "see what it changed")];
-    let body = Diff {
+    let mut body = Diff {
         request: Some(request.number),
         files: Vec::new(),
     };
-    Report::new(State::NothingToDo, message, next, body)
+    let Some(before) = before(ports, request, &line.upgrade)? else {
+        let message = format!("request {} is {} already", line.number, line.state);
+        let next = vec![Next::run(format!("git show {}", request.head), "see what it changed")];
+        return Ok(Report::new(State::NothingToDo, message, next, body));
+    };
+    let (old, new) = (ports.repository.list(&before)?, ports.repository.list(&request.head)?);
+    let had: BTreeMap<&Path, &Listed> = old.iter().map(|item| (&item.path, item)).collect();
+    let has: BTreeMap<&Path, &Listed> = new.iter().map(|item| (&item.path, item)).collect();
+    let paths: BTreeSet<&Path> = had.keys().chain(has.keys()).copied().collect();
+    let read = |item: Option<&&Listed>| item.map(|item| ports.repository.read(&item.blob)).transpose();
+    for path in paths {
+        let (old, new) = (had.get(path), has.get(path));
+        if old.map(|item| &item.blob) != new.map(|item| &item.blob) {
+            body.files.push(file(path, read(old)?.as_ref(), read(new)?.as_ref()));
+        }
+    }
+    let verb = if request.state == RequestState::Merged {
+        "changed"
+    } else {
+        "would have changed"
+    };
+    let message = format!(
+        "request {} is {}; it {verb} {}",
+        line.number,
+        line.state,
+        count(body.files.len())
+    );
+    Ok(Report::new(State::Done, message, Vec::new(), body))
+}
+
+/// Finds the commit that a request that is done began at; a head that is not here any more has none.
+fn before(ports: &Ports<'_>, request: &ChangeRequest, upgrade: &str) -> Result<Option<CommitId>, Error> {
+    if upgrade.is_empty() {
+        return Ok(None);
+    }
+    let log = match ports.repository.log(&request.head, &Path::from(".refit")) {
+        Ok(log) => log,
+        Err(error) if error.kind == PortErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    for change in log.changes {
+        let Some(blob) = &change.after else { continue };
+        let record = Record::read(&ports.repository.read(blob)?).ok();
+        if record.is_some_and(|record| record.upgrade == upgrade) {
+            return Ok(change.parent);
+        }
+    }
+    Ok(None)
 }
 
 fn removed(ports: &Ports<'_>, ground: &Ground, after: &[Listed]) -> Result<Vec<FileDiff>, Error> {

@@ -56,22 +56,59 @@ pub(super) fn waits(option: &str) -> Next {
 
 /// Gives the way to carry a plan out.
 pub(super) fn upgrade(work: &Work) -> Next {
-    let command = format!("refit upgrade {}@{}{}", work.plan.platform, work.plan.to, work.option);
-    Next::run(command, "open the request")
+    Next::run(command(work, ""), "open the request")
+}
+
+/// Gives the command that carries a plan out, with more options.
+fn command(work: &Work, options: &str) -> String {
+    let (plan, option) = (&work.plan, &work.option);
+    match plan.undone {
+        Some(_) => format!("refit rollback{options}{option}"),
+        None => format!("refit upgrade {}@{}{options}{option}", plan.platform, plan.to),
+    }
+}
+
+/// Counts commits of people.
+pub(super) fn commits(count: usize) -> String {
+    match count {
+        1 => "1 commit of people was".to_owned(),
+        several => format!("{several} commits of people were"),
+    }
 }
 
 /// Gives the ways on after a stop.
 pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
-    let (plan, option) = (&work.plan, &work.option);
+    let option = &work.option;
+    let discard = Next::run(
+        format!("refit resume --discard-commits{option}"),
+        "drop these commits and compute the change anew",
+    );
     match cause {
+        Cause::OtherOpen(other) if work.plan.undone.is_some() => vec![
+            Next::run(
+                format!("refit request merge {}", other.number),
+                "finish the open one first",
+            ),
+            Next::run(format!("refit cancel{option}"), "give the open one up"),
+        ],
         Cause::OtherOpen(other) => vec![
             Next::run(
-                format!("refit upgrade {}@{} --supersede{option}", plan.platform, plan.to),
-                format!("close request {} and go to {} instead", other.number, plan.to),
+                command(work, " --supersede"),
+                format!("close request {} and go to {} instead", other.number, work.plan.to),
             ),
             Next::run(
                 format!("refit request merge {}", other.number),
                 "finish the open one first",
+            ),
+        ],
+        Cause::OtherHasCommits(other) => vec![
+            Next::run(
+                format!("refit request merge {}", other.number),
+                "finish the open one first",
+            ),
+            Next::run(
+                format!("refit cancel --discard-commits{option}"),
+                "give the open one up with these commits, then run this again",
             ),
         ],
         Cause::PeopleCommitted(_) => vec![
@@ -79,19 +116,23 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
                 format!("refit resume --keep-commits{option}"),
                 "make these commits part of the request",
             ),
-            Next::run(
-                format!("refit resume --discard-commits{option}"),
-                "drop these commits and compute the change anew",
-            ),
+            discard,
         ],
-        Cause::RebaseNeeded { branch } => vec![
+        Cause::RebaseNeeded { branch, .. } => vec![
             Next::say(format!(
-                "rebase `{branch}` onto the target branch, push it, and run `refit resume --keep-commits{option}`"
+                "rebase `{branch}` onto the target branch (`git rebase {} {branch}`), publish it, and run `refit resume \
+                 --keep-commits{option}`",
+                work.base.branch
             )),
-            Next::run(
-                format!("refit resume --discard-commits{option}"),
-                "drop the commits and compute the change anew",
-            ),
+            discard,
         ],
+        Cause::Declined(_) | Cause::RolledBack => vec![
+            Next::run(command(work, " --again"), "open a new request all the same"),
+            Next::run(format!("refit cancel{option}"), "clear what is left of it"),
+        ]
+        .into_iter()
+        .take(if matches!(cause, Cause::Declined(_)) { 2 } else { 1 })
+        .collect(),
+        Cause::Paused(_) => vec![Next::run(format!("refit pause --off{option}"), "end the pause")],
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn check(ports: &Ports<'_>, ask: &Ask) -> Result<Reports<Check>, Erro
                 from: some(&plan.from),
                 to: some(&plan.to),
                 findings: plan.findings.clone(),
+                unmatched: plan.unmatched.clone(),
             }),
         }
     };
@@ -84,6 +85,7 @@ fn all(flow: Flow<'_>, groups: &[Group<'_>]) -> Report<Check> {
         from: None,
         to: None,
         findings,
+        unmatched: Vec::new(),
     });
     report.next.extend(ground::choices("check", groups));
     report

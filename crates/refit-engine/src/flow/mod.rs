@@ -3,30 +3,41 @@
 //! In: ports and what the user asks. Out: reports. Each flow looks at the ground, lets the core decide, and does what it
 //! says; nothing is kept between two runs but what stands in the repository and on the forge.
 
+mod cancel;
 mod carry;
 mod contents;
 mod decide;
 mod differ;
 mod ground;
+mod history;
 mod init;
 mod lines;
 mod look;
 mod notes;
 mod observe;
+mod pause;
+mod people;
 mod prepare;
+mod replay;
 mod requests;
 mod resume;
+mod rollback;
 mod saved;
 mod sides;
+mod standing;
 mod status;
 mod target;
 mod under_way;
 
+pub(crate) use cancel::cancel;
 pub(crate) use carry::carry_out;
 pub(crate) use decide::resolve;
 pub(crate) use differ::diff;
+pub(crate) use history::history;
 pub(crate) use init::init;
 pub(crate) use look::{check, inventory};
+pub use pause::Pausing;
+pub(crate) use pause::pause;
 pub use prepare::Prepared;
 pub(crate) use prepare::plan;
 pub(crate) use requests::{close as request_close, list as request_list, merge as request_merge, show as request_show};

@@ -1,9 +1,10 @@
 //! The notes in which answers and consent wait until they are merged.
 
-use refit_core::record::{Note, envelope};
+use refit_core::record::{Note, Settled, envelope};
 use refit_core::release::Platform;
 
 use super::prepare::Work;
+use crate::ports::PortErrorKind;
 use crate::{Error, Ports};
 
 /// Reads the note of an upgrade.
@@ -21,26 +22,68 @@ pub(super) fn all(ports: &Ports<'_>) -> Result<Vec<Note>, Error> {
     Ok(notes)
 }
 
-/// Changes the note of a plan's upgrade, or makes it; the same note is not written again.
-pub(super) fn change(ports: &Ports<'_>, work: &Work, edit: impl FnOnce(&mut Note)) -> Result<(), Error> {
+/// How often a change of a note is tried again when others change it at the same time.
+const TRIES: usize = 20;
+
+/// Changes the note of a plan's upgrade, or makes it; the same note is not written again. What somebody else wrote
+/// meanwhile is read first and stays.
+pub(super) fn change(ports: &Ports<'_>, work: &Work, edit: impl Fn(&mut Note)) -> Result<(), Error> {
     let name = Note::name(&work.plan.upgrade);
-    let expected = ports.repository.note(&name)?;
-    let old = expected.as_deref().map(|bytes| parse(&name, bytes)).transpose()?;
-    let mut note = match &old {
-        Some(note) => note.clone(),
-        None => fresh(ports, work),
-    };
-    note.accepted.clone_from(&work.accepted);
-    edit(&mut note);
-    if old.as_ref() == Some(&note) {
-        return Ok(());
+    for _ in 0..TRIES {
+        let expected = ports.repository.note(&name)?;
+        let old = expected.as_deref().map(|bytes| parse(&name, bytes)).transpose()?;
+        let mut note = match &old {
+            Some(note) => note.clone(),
+            None => fresh(ports, work),
+        };
+        note.accepted.extend(work.accepted.iter().cloned());
+        note.accepted.sort();
+        note.accepted.dedup();
+        edit(&mut note);
+        if old.as_ref() == Some(&note) {
+            return Ok(());
+        }
+        let bytes = note.write().map_err(|source| Error::Unwritable {
+            what: "the note of the upgrade",
+            source,
+        })?;
+        match ports.repository.put_note(&name, Some(&bytes), expected.as_deref()) {
+            Err(error) if error.kind == PortErrorKind::Moved => {}
+            done => return Ok(done?),
+        }
     }
-    let bytes = note.write().map_err(|source| Error::Unwritable {
-        what: "the note of the upgrade",
+    Err(Error::Busy {
+        branch: format!("refs/refit/{name}"),
+    })
+}
+
+/// Notes that the requests of an upgrade up to a number were closed on purpose, so that they do not count as declined.
+pub(super) fn settle(ports: &Ports<'_>, upgrade: &str, request: u64) -> Result<(), Error> {
+    let name = Settled::name(upgrade);
+    let bytes = Settled::new(upgrade, request)
+        .write()
+        .map_err(|source| Error::Unwritable {
+            what: "the note of a closed request",
+            source,
+        })?;
+    let expected = ports.repository.note(&name)?;
+    if settled(ports, upgrade)? < request {
+        ports.repository.put_note(&name, Some(&bytes), expected.as_deref())?;
+    }
+    Ok(())
+}
+
+/// Gives the number up to which the requests of an upgrade are settled.
+pub(super) fn settled(ports: &Ports<'_>, upgrade: &str) -> Result<u64, Error> {
+    let name = Settled::name(upgrade);
+    let Some(bytes) = ports.repository.note(&name)? else {
+        return Ok(0);
+    };
+    let settled = Settled::read(&bytes).map_err(|source| Error::Note {
+        reference: format!("refs/refit/{name}"),
         source,
     })?;
-    ports.repository.put_note(&name, Some(&bytes), expected.as_deref())?;
-    Ok(())
+    Ok(settled.request)
 }
 
 /// Removes the note of an upgrade that is done; somebody who changed it meanwhile keeps it.
@@ -70,6 +113,7 @@ fn fresh(ports: &Ports<'_>, work: &Work) -> Note {
         accepted: Vec::new(),
         answers: Vec::new(),
         kept: None,
+        rolled_back: plan.undone.clone(),
     }
 }
 

@@ -12,9 +12,9 @@ use refit_core::snapshot;
 use refit_manifest::Path;
 
 use super::ground::Flow;
-use super::notes;
 use super::prepare::Work;
-use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, RequestState};
+use super::{notes, pause, people};
+use crate::ports::{BlobId, ChangeRequest, CommitId, CommitSummary, Draft, Listed, RequestState};
 use crate::{Error, Ports};
 
 /// An open request of this program with the record on its branch.
@@ -71,17 +71,21 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
     let plan = &work.plan;
     let note = notes::read(ports, &plan.upgrade)?;
     let kept = note.as_ref().and_then(|note| note.kept.clone());
-    let branch = branch(ports, work, kept.as_deref())?;
-    let open: Vec<ChangeRequest> = open_requests(ports, &work.base.branch)?;
-    let own = open.iter().find(|request| request.branch == plan.branch).cloned();
+    let all = ports.forge.list()?;
+    let open = all.iter().filter(|request| is_mine(request, &work.base.branch));
+    let (mine, rest): (Vec<_>, Vec<_>) = open.partition(|request| request.branch == plan.branch);
+    let own = mine.into_iter().next().cloned();
+    let branch = branch(ports, work, own.as_ref(), kept.as_deref())?;
     let clusters = plan.clusters();
     let mut others = Vec::new();
-    for request in open.iter().filter(|request| request.branch != plan.branch) {
+    for request in rest {
         let record = work.records.of(ports, request)?;
         if let Some(record) = record.filter(|record| record.is_about(&clusters)) {
             others.push(Other {
                 number: request.number,
                 to: record.to.to_string(),
+                branch: request.branch.clone(),
+                people: people::Branch::read(ports, &work.base.commit, &request.head, Some(request))?.lines(),
             });
         }
     }
@@ -99,8 +103,24 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         others,
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
+        declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),
+        rolled_back: work.rolled_back.as_ref() == Some(&plan.to),
+        paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
+}
+
+/// Gives the newest request of an upgrade, where somebody closed it without a merge and nobody settled that.
+pub(super) fn declined<'a>(
+    ports: &Ports<'_>,
+    requests: &'a [ChangeRequest],
+    upgrade: &str,
+) -> Result<Option<&'a ChangeRequest>, Error> {
+    let newest = requests.iter().find(|request| upgrade_of(&request.branch) == upgrade);
+    match newest.filter(|request| request.state == RequestState::Closed) {
+        Some(closed) if notes::settled(ports, upgrade)? < closed.number => Ok(Some(closed)),
+        _ => Ok(None),
+    }
 }
 
 /// Gives what the request of a plan should be.
@@ -132,8 +152,13 @@ pub(super) fn draft(work: &Work, head: &CommitId) -> Result<Draft, Error> {
 /// Lists the open requests of this program for a target branch.
 pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeRequest>, Error> {
     let mut requests = ports.forge.list()?;
-    requests.retain(|request| is_open(request) && request.base == base && request.branch.starts_with(BRANCHES));
+    requests.retain(|request| is_mine(request, base));
     Ok(requests)
+}
+
+/// Tells whether a request is an open one of this program for a target branch.
+fn is_mine(request: &ChangeRequest, base: &str) -> bool {
+    is_open(request) && request.base == base && request.branch.starts_with(BRANCHES)
 }
 
 /// Lists the open requests of this program with their records.
@@ -166,34 +191,51 @@ fn is_current(request: &ChangeRequest, wanted: &Draft) -> bool {
         && request.head == wanted.head
 }
 
-fn branch(ports: &Ports<'_>, work: &Work, kept: Option<&str>) -> Result<Option<Branch>, Error> {
+fn branch(
+    ports: &Ports<'_>,
+    work: &Work,
+    request: Option<&ChangeRequest>,
+    kept: Option<&str>,
+) -> Result<Option<Branch>, Error> {
     let Some(head) = ports.repository.branch(&work.plan.branch)? else {
         return Ok(None);
     };
-    let is_kept = kept == Some(&*head.0);
-    let mut people = Vec::new();
-    if !is_kept {
-        for commit in ports.repository.commits_between(&work.base.commit, &head)? {
-            if kept == Some(&*commit.id.0) {
-                break;
-            }
-            if !commit.ours {
-                let short: String = commit.id.0.chars().take(10).collect();
-                people.push(format!("{short} {} ({})", commit.subject, commit.author));
-            }
-        }
-    }
+    let read = people::Branch::read(ports, &work.base.commit, &head, request)?;
     let behind = !ports.repository.commits_between(&head, &work.base.commit)?.is_empty();
-    let content = match behind {
-        true => Content::Behind,
-        false if is_planned(ports, work, &head)? => Content::Planned,
-        false => Content::Different,
+    let content = if behind {
+        Content::Behind
+    } else if is_planned(ports, work, &head)? {
+        Content::Planned
+    } else {
+        match read.commits.last() {
+            Some(first) if first.id != head && is_planned(ports, work, &first.id)? => Content::Extended,
+            _ => Content::Different,
+        }
     };
+    // What follows the commit up to which people's commits were kept is new.
+    let agreed = read.commits.iter().position(|commit| kept == Some(&*commit.id.0));
+    let new = agreed.unwrap_or(read.commits.len());
+    let (mut people, mut kept) = (Vec::new(), Vec::new());
+    for commit in read.people() {
+        let place = read.commits.iter().position(|other| other.id == commit.id);
+        let side = if place < Some(new) { &mut people } else { &mut kept };
+        side.push(commit.line());
+    }
+    if content == Content::Planned {
+        // A commit with the trailer of this program and its content holds nothing that could be lost.
+        let ours: Vec<String> = read
+            .commits
+            .iter()
+            .filter(|commit| commit.ours)
+            .map(CommitSummary::line)
+            .collect();
+        people.retain(|line| !ours.contains(line));
+    }
     Ok(Some(Branch {
         head: head.to_string(),
         content,
         people,
-        kept: is_kept,
+        kept,
     }))
 }
 

@@ -15,9 +15,9 @@ use refit_manifest::Answers;
 use super::ground::{self, Flow, Ground, Pick, Picked};
 use super::observe::Records;
 use super::target::{self, Choice};
-use super::{notes, sides};
+use super::{notes, pause, rollback, sides};
 use crate::ports::{Base, Listed, ListedKind};
-use crate::{Ask, Error, Ports};
+use crate::{Again, Ask, Error, Ports, Way};
 
 /// Plans with all that is needed to carry them out: one per group of clusters.
 #[derive(Clone, Debug)]
@@ -43,6 +43,12 @@ pub(super) struct Work {
     pub(super) accepted: Vec<Acceptance>,
     /// The options that name the clusters, where there are several; begins with a blank.
     pub(super) option: String,
+    /// Where the clusters are, by which their pauses are found.
+    pub(super) places: Vec<pause::Place>,
+    /// The release that the clusters went back from last, for an upgrade.
+    pub(super) rolled_back: Option<Version>,
+    /// What happens where people said no to this before.
+    pub(super) again: Again,
 }
 
 impl Prepared {
@@ -98,8 +104,26 @@ pub(super) fn plan_on(flow: Flow<'_>) -> Result<Prepared, Error> {
     Ok(Prepared { planned })
 }
 
-/// Plans the upgrade of one group of clusters.
+/// Plans the upgrade of one group of clusters, or the way back from the last one.
 pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
+    let mut planned = match flow.ask.way {
+        Way::Forward => forward(flow, picked)?,
+        Way::Back => rollback::group(flow, picked)?,
+    };
+    // What was not looked for cannot be said to be missing.
+    if planned.work.is_some() {
+        planned.report.body.unmatched = unmatched(flow.ask, &planned.report.body.findings);
+    }
+    Ok(planned)
+}
+
+/// Lists what the user accepted and nothing was found of.
+fn unmatched(ask: &Ask, findings: &[Finding]) -> Vec<String> {
+    let nothing = |acceptance: &&Acceptance| !findings.iter().any(|finding| acceptance.covers(finding));
+    ask.accept.iter().filter(nothing).map(ToString::to_string).collect()
+}
+
+fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     let Flow { ports, ask, ground } = flow;
     let group = &picked.group;
     let mut body = body(flow);
@@ -178,20 +202,33 @@ fn merged(
         answers: &answers(group, note.as_ref()),
         accepted: &accepted,
         findings: &body.findings,
+        undone: None,
     })
     .map_err(|source| Error::Unwritable {
         what: "the record of the upgrade",
         source,
     })?;
-    let work = Work {
+    let mut work = work(flow, group, plan, accepted);
+    let mut back = group.records().filter(|record| record.rolled_back.is_some());
+    work.rolled_back = back.next().map(|record| record.from.clone());
+    Ok(ready(body, work))
+}
+
+/// Gives what carrying a plan out needs.
+pub(super) fn work(flow: Flow<'_>, group: &Group<'_>, plan: Plan, accepted: Vec<Acceptance>) -> Work {
+    let ground = flow.ground;
+    let place = |cluster| pause::Place::of(&ground.base.branch, cluster);
+    Work {
         plan,
         base: ground.base.clone(),
         listed: Rc::clone(&ground.listed),
         records: Rc::clone(&ground.records),
         accepted,
         option: ground.option(group),
-    };
-    Ok(ready(body, work))
+        places: group.clusters().map(place).collect(),
+        rolled_back: None,
+        again: flow.ask.again,
+    }
 }
 
 /// Compares the target with the installed release, by version and by definitions.
@@ -221,7 +258,7 @@ fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec
 }
 
 /// Gives the findings about a group and those that belong to no cluster.
-fn found(ground: &Ground, picked: &Picked<'_>) -> Vec<Finding> {
+pub(super) fn found(ground: &Ground, picked: &Picked<'_>) -> Vec<Finding> {
     let mut findings = picked.group.findings();
     findings.extend(picked.group.partly(&picked.named));
     findings.extend(ground.inventory.findings.iter().cloned());
@@ -240,7 +277,7 @@ fn answers(group: &Group<'_>, note: Option<&Note>) -> Answers {
     answers
 }
 
-fn accepted(ask: &Ask, note: Option<&Note>) -> Vec<Acceptance> {
+pub(super) fn accepted(ask: &Ask, note: Option<&Note>) -> Vec<Acceptance> {
     let noted = note.map(|note| note.accepted.clone()).unwrap_or_default();
     let mut accepted: Vec<Acceptance> = ask.accept.iter().cloned().chain(noted).collect();
     accepted.sort();
@@ -248,7 +285,7 @@ fn accepted(ask: &Ask, note: Option<&Note>) -> Vec<Acceptance> {
     accepted
 }
 
-fn body(flow: Flow<'_>) -> report::Plan {
+pub(super) fn body(flow: Flow<'_>) -> report::Plan {
     let Flow { ports, ground, .. } = flow;
     report::Plan {
         upgrade: String::new(),
@@ -263,13 +300,14 @@ fn body(flow: Flow<'_>) -> report::Plan {
         route: Vec::new(),
         base: String::new(),
         findings: Vec::new(),
+        unmatched: Vec::new(),
         decisions: Vec::new(),
         files: Vec::new(),
         requests: Vec::new(),
     }
 }
 
-fn ready(mut body: report::Plan, work: Work) -> Planned {
+pub(super) fn ready(mut body: report::Plan, work: Work) -> Planned {
     let plan = &work.plan;
     body.upgrade.clone_from(&plan.upgrade);
     body.findings.clone_from(&plan.findings);
@@ -339,13 +377,13 @@ fn without_work(state: State, message: impl Into<String>, next: Vec<Next>, body:
     }
 }
 
-fn blocked(mut body: report::Plan, ask: &Ask) -> Planned {
+pub(super) fn blocked(mut body: report::Plan, ask: &Ask) -> Planned {
     finding::accept(&mut body.findings, &ask.accept);
     let next = remedies(&body.findings);
     without_work(State::Blocked, blocked_message(&body), next, body)
 }
 
-fn nothing(mut body: report::Plan, ask: &Ask, message: String) -> Planned {
+pub(super) fn nothing(mut body: report::Plan, ask: &Ask, message: String) -> Planned {
     finding::accept(&mut body.findings, &ask.accept);
     // Whoever stands on the newest release is not blocked by what would only matter to an upgrade.
     without_work(State::NothingToDo, message, Vec::new(), body)

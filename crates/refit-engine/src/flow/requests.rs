@@ -1,14 +1,14 @@
 //! Lists, shows, merges and closes requests.
 
-use refit_core::progress::Wishes;
+use refit_core::progress::{Heed, Wishes};
 use refit_core::report::{Next, Report, Request, Requests, State};
 
 use super::carry::{self, End};
 use super::ground::{self, Flow, Picked};
 use super::prepare::{self, Planned};
-use super::{lines, notes, observe, under_way};
+use super::{lines, notes, observe, people, under_way};
 use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
-use crate::{Ask, Commits, Error, Ports};
+use crate::{Ask, Error, Ports};
 
 /// How often a merge is tried again when the target branch moves under it.
 const TRIES: usize = 5;
@@ -66,10 +66,42 @@ pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result
 /// Closes a request.
 pub(crate) fn close(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Request>, Error> {
     let request = meant(ports, number)?;
+    if let Some(stopped) = worked_on(ports, &request)? {
+        return Ok(stopped);
+    }
     let closed = ports.forge.close(request.number)?;
     notes::remove(ports, &observe::upgrade_of(&closed.branch))?;
     let next = vec![Next::run("refit status", "see what can be upgraded")];
     Ok(report(State::Done, &closed, next))
+}
+
+/// Refuses to close a request of this program whose branch holds commits of people, kept or not.
+fn worked_on(ports: &Ports<'_>, request: &ChangeRequest) -> Result<Option<Report<Request>>, Error> {
+    if !observe::is_open(request) || observe::upgrade_of(&request.branch).is_empty() {
+        return Ok(None);
+    }
+    let base = ports.repository.base(Some(&request.base))?;
+    let people = people::Branch::read(ports, &base.commit, &request.head, Some(request))?.lines();
+    if people.is_empty() {
+        return Ok(None);
+    }
+    let (number, branch) = (request.number, &request.branch);
+    let next = vec![
+        Next::say(format!(
+            "keep them under another name with `git branch NAME {}`, then remove `{branch}` yourself",
+            request.head
+        )),
+        Next::run(
+            "refit cancel --discard-commits",
+            "give the upgrade up with these commits",
+        ),
+    ];
+    let mut stopped = report(State::Stopped, request, next);
+    stopped.message = format!(
+        "request {number} cannot be closed: people added commits to branch `{branch}`: {}",
+        people.join(", ")
+    );
+    Ok(Some(stopped))
 }
 
 /// Finds a request by number; without one the only open one.
@@ -117,7 +149,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
     };
     let record = own.record;
     let names: Vec<String> = std::iter::once(&record.cluster).chain(&record.with).cloned().collect();
-    let ask = under_way::again(ask, &names, &record.to, &record.accepted);
+    let ask = under_way::again(ask, &names, &under_way::Way::of_record(&record));
     let flow = flow.asking(&ask);
     let picked = flow.picked()?.into_iter().next().map(Picked::whole);
     let Some(picked) = picked else {
@@ -128,7 +160,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         return Ok(Fresh::Not(unplanned(&planned, request)));
     };
     let wishes = Wishes {
-        commits: Commits::Stop,
+        pause: Heed::Pass,
         ..Wishes::default()
     };
     Ok(match carry::run(ports, work, wishes)? {

@@ -5,7 +5,7 @@ use refit_core::report::{Next, Report, Reports, State, Upgrade};
 
 use super::ground::{self, Flow, Ground};
 use super::{carry, prepare, under_way};
-use crate::{Ask, Commits, Error, Others, Ports};
+use crate::{Ask, Commits, Error, Ports};
 
 /// Goes on with the upgrades under way.
 pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Reports<Upgrade>, Error> {
@@ -16,8 +16,8 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
         return Ok(nothing(ground).into());
     }
     let wishes = Wishes {
-        others: Others::Stop,
         commits,
+        ..Wishes::default()
     };
     ground::each(&asked, |one| {
         let planned = prepare::group(flow.asking(&one.ask), &one.picked)?;
@@ -35,6 +35,7 @@ fn nothing(ground: &Ground) -> Report<Upgrade> {
         request: None,
         open: Vec::new(),
         findings: Vec::new(),
+        unmatched: Vec::new(),
         commits: Vec::new(),
     };
     let message = format!("no upgrade of `{}` is under way", ground.base.branch);

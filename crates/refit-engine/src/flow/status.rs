@@ -6,11 +6,10 @@ use refit_core::release::Version;
 use refit_core::report::{ClusterStatus, Exit, Next, Report, State, Status};
 
 use super::ground::{self, Flow, Ground, Picked};
-use super::lines;
 use super::observe::Open;
-use super::prepare;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
+use super::{lines, prepare, standing};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports};
 
@@ -90,10 +89,25 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
         state: State::NothingToDo,
         requests: own.iter().map(|open| lines::request(&open.request)).collect(),
         open_decisions: own.iter().map(|open| open.record.open()).sum(),
+        paused: None,
+        declined: None,
+        rolled_back: None,
+        behind: false,
         findings,
         next: Vec::new(),
     };
     settle(flow, seen, &own, &mut status)?;
+    let requests = &under_way.requests;
+    standing::add(
+        flow,
+        &standing::Seen {
+            group,
+            cluster,
+            own: &own,
+            requests,
+        },
+        &mut status,
+    )?;
     Ok(status)
 }
 
@@ -166,6 +180,9 @@ fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
 }
 
 fn sentence(status: &ClusterStatus) -> String {
+    if let Some(said) = standing::sentence(status) {
+        return said;
+    }
     let cluster = &status.cluster;
     let installed = if status.installed.is_empty() {
         "an unknown version"

@@ -7,27 +7,58 @@ use std::collections::BTreeMap;
 
 use refit_core::finding::Acceptance;
 use refit_core::inventory::Group;
-use refit_core::record::Note;
+use refit_core::record::{Note, Record};
 use refit_core::release::Version;
 
 use super::ground::{Flow, Pick, Picked};
 use super::observe::Open;
 use super::prepare::{self, Planned};
 use super::{notes, observe};
+use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Target};
 
 /// The upgrades of a target branch that are under way.
 pub(super) struct UnderWay {
     /// The open requests, newest first.
     pub(super) open: Vec<Open>,
+    /// All requests, newest first.
+    pub(super) requests: Vec<ChangeRequest>,
     ways: BTreeMap<String, Way>,
 }
 
 /// An upgrade under way.
 #[derive(Clone)]
-struct Way {
+pub(super) struct Way {
     to: Version,
     accepted: Vec<Acceptance>,
+    way: crate::Way,
+}
+
+impl Way {
+    /// Gives the way of a request by the record that it brings.
+    pub(super) fn of_record(record: &Record) -> Self {
+        Self {
+            to: record.to.clone(),
+            accepted: record.accepted.clone(),
+            way: direction(record.rolled_back.as_ref()),
+        }
+    }
+
+    fn of_note(note: &Note) -> Self {
+        Self {
+            to: note.to.clone(),
+            accepted: note.accepted.clone(),
+            way: direction(note.rolled_back.as_ref()),
+        }
+    }
+}
+
+fn direction(undone: Option<&String>) -> crate::Way {
+    if undone.is_some() {
+        crate::Way::Back
+    } else {
+        crate::Way::Forward
+    }
 }
 
 /// A group of clusters with what to ask for to plan its upgrade.
@@ -41,10 +72,7 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
     let open = observe::open_with_records(flow)?;
     let mut ways = BTreeMap::new();
     for Open { record, .. } in &open {
-        let way = || Way {
-            to: record.to.clone(),
-            accepted: record.accepted.clone(),
-        };
+        let way = || Way::of_record(record);
         for name in std::iter::once(&record.cluster).chain(&record.with) {
             ways.entry(name.clone()).or_insert_with(way);
         }
@@ -55,23 +83,30 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
         .filter_map(|cluster| Some((&*cluster.root.name, cluster.main()?.detection.version.as_ref()?)))
         .collect();
     let is_installed = |note: &Note| {
-        installed
-            .get(&*note.cluster)
-            .is_some_and(|version| **version >= note.to)
+        let version = installed.get(&*note.cluster);
+        version.is_some_and(|version| match note.rolled_back {
+            Some(_) => **version == note.to,
+            None => **version >= note.to,
+        })
     };
     let mut notes = notes::all(flow.ports)?;
     notes.retain(|note| note.confirmed && note.branch == flow.ground.base.branch && !is_installed(note));
+    let requests = flow.ports.forge.list()?;
+    let mut declined = Vec::new();
+    for note in &notes {
+        declined.push(observe::declined(flow.ports, &requests, &note.upgrade)?.is_some());
+    }
+    // Nobody goes on with what somebody said no to.
+    let mut no = declined.into_iter();
+    notes.retain(|_| !no.next().unwrap_or_default());
     notes.sort_by_key(|note| std::cmp::Reverse(note.asked));
     for note in &notes {
-        let way = || Way {
-            to: note.to.clone(),
-            accepted: note.accepted.clone(),
-        };
+        let way = || Way::of_note(note);
         for name in std::iter::once(&note.cluster).chain(&note.with) {
             ways.entry(name.clone()).or_insert_with(way);
         }
     }
-    Ok(UnderWay { open, ways })
+    Ok(UnderWay { open, requests, ways })
 }
 
 impl UnderWay {
@@ -84,7 +119,7 @@ impl UnderWay {
     pub(super) fn of(&self, ask: &Ask, group: &Group<'_>) -> Option<Ask> {
         let names = group.names();
         let way = names.iter().find_map(|name| self.ways.get(name))?;
-        Some(again(ask, &names, &way.to, &way.accepted))
+        Some(again(ask, &names, way))
     }
 
     /// Gives the upgrades under way of the groups that the user named, or of all.
@@ -154,17 +189,18 @@ pub(super) fn asked<'a>(flow: Flow<'_>, picked: Vec<Picked<'a>>) -> Vec<Asked<'a
 }
 
 /// Asks again for what was asked before.
-pub(super) fn again(ask: &Ask, clusters: &[String], to: &Version, accepted: &[Acceptance]) -> Ask {
+pub(super) fn again(ask: &Ask, clusters: &[String], way: &Way) -> Ask {
     let mut accept = ask.accept.clone();
-    accept.extend(accepted.iter().cloned());
+    accept.extend(way.accepted.iter().cloned());
     Ask {
         clusters: clusters.to_vec(),
         all_clusters: false,
         target: Target {
-            version: Some(to.to_string()),
+            version: Some(way.to.to_string()),
             ..Target::default()
         },
         accept,
+        way: way.way,
         ..ask.clone()
     }
 }

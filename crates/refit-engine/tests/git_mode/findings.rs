@@ -134,6 +134,15 @@ impl Repository for Odd<'_> {
     fn commits_between(&self, from: &CommitId, to: &CommitId) -> Result<Vec<CommitSummary>, PortError> {
         self.0.repository.commits_between(from, to)
     }
+    fn log(&self, commit: &CommitId, directory: &Path) -> Result<refit_engine::ports::Log, PortError> {
+        self.0.repository.log(commit, directory)
+    }
+    fn commit_again(&self, original: &CommitId, parent: &CommitId, changes: &[Change]) -> Result<CommitId, PortError> {
+        self.0.repository.commit_again(original, parent, changes)
+    }
+    fn person(&self) -> Result<String, PortError> {
+        self.0.repository.person()
+    }
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError> {
         self.0.repository.commit(parent, changes, message)
     }

@@ -282,6 +282,15 @@ impl Repository for Cut<'_> {
     fn commit(&self, parent: &CommitId, changes: &[Change], message: &str) -> Result<CommitId, PortError> {
         self.effect(|| self.repository.commit(parent, changes, message))
     }
+    fn log(&self, commit: &CommitId, directory: &Path) -> Result<refit_engine::ports::Log, PortError> {
+        self.repository.log(commit, directory)
+    }
+    fn commit_again(&self, original: &CommitId, parent: &CommitId, changes: &[Change]) -> Result<CommitId, PortError> {
+        self.effect(|| self.repository.commit_again(original, parent, changes))
+    }
+    fn person(&self) -> Result<String, PortError> {
+        self.repository.person()
+    }
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError> {
         self.repository.branch(name)
     }

@@ -31,6 +31,14 @@ enum Wanted {
     Written { mode: &'static str, id: String },
 }
 
+/// What is set for the commit of somebody else.
+enum Setting {
+    /// A variable that says who wrote it, and when.
+    Variable(&'static str, String),
+    /// The encoding of its message.
+    Encoding(String),
+}
+
 impl Git {
     /// Writes a commit with one parent.
     pub(super) fn write_commit(
@@ -39,6 +47,36 @@ impl Git {
         changes: &[Change],
         message: &str,
     ) -> Result<CommitId, PortError> {
+        let tree = self.write_tree(parent, changes)?;
+        let message = match self.sign_off {
+            SignOff::Absent => message.to_owned(),
+            SignOff::Committer => signed_off(message, &self.committer()?),
+        };
+        self.commit_tree(&tree, parent, message.as_bytes(), &[])
+    }
+
+    /// Writes a commit of somebody again on another parent; nobody signs off in their name.
+    pub(super) fn write_again(
+        &self,
+        original: &CommitId,
+        parent: &CommitId,
+        changes: &[Change],
+    ) -> Result<CommitId, PortError> {
+        self.check_commit(original)?;
+        let written = self.written(&original.0)?;
+        let tree = self.write_tree(parent, changes)?;
+        let (name, address) = written.author.rsplit_once('<').unwrap_or((&written.author, ""));
+        let mut settings = vec![
+            Setting::Variable("GIT_AUTHOR_NAME", name.trim().to_owned()),
+            Setting::Variable("GIT_AUTHOR_EMAIL", address.trim_end_matches('>').to_owned()),
+            Setting::Variable("GIT_AUTHOR_DATE", format!("@{}", written.authored)),
+        ];
+        settings.extend(written.encoding.map(Setting::Encoding));
+        self.commit_tree(&tree, parent, &written.raw, &settings)
+    }
+
+    /// Writes the tree of a commit with changes.
+    fn write_tree(&self, parent: &CommitId, changes: &[Change]) -> Result<String, PortError> {
         self.check_commit(parent)?;
         for change in changes {
             check_path(change.path.as_str())?;
@@ -49,11 +87,11 @@ impl Git {
         let items = trees.edit(base, &root, "")?;
         let tree = trees.write(&items)?;
         trees.end()?;
-        self.commit_tree(&tree, parent, message)
+        Ok(tree)
     }
 
     /// Gives name and address of the committer.
-    fn committer(&self) -> Result<String, PortError> {
+    pub(super) fn committer(&self) -> Result<String, PortError> {
         let arguments = ["-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT"];
         let output = program::finish(self.program.command(&arguments), b"")?;
         let what = format!("could not find out who commits to {}", self.location);
@@ -62,19 +100,33 @@ impl Git {
         Ok(text.rsplit_once('>').map_or(text.trim(), |(name, _)| name).to_owned() + ">")
     }
 
-    fn commit_tree(&self, tree: &str, parent: &CommitId, message: &str) -> Result<CommitId, PortError> {
+    fn commit_tree(
+        &self,
+        tree: &str,
+        parent: &CommitId,
+        message: &[u8],
+        settings: &[Setting],
+    ) -> Result<CommitId, PortError> {
         // An identity made up from the host's name would be wrong in a shared history.
-        let mut arguments = vec!["-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", &parent.0];
+        let mut arguments = vec!["-c".to_owned(), "user.useConfigOnly=true".to_owned()];
+        for setting in settings {
+            if let Setting::Encoding(name) = setting {
+                arguments.extend(["-c".to_owned(), format!("i18n.commitEncoding={name}")]);
+            }
+        }
+        arguments.extend(["commit-tree", tree, "-p", &parent.0].map(str::to_owned));
         let signs = self.config.is_on("commit.gpgsign");
         if signs {
-            arguments.push("-S");
+            arguments.push("-S".to_owned());
         }
-        let message = match self.sign_off {
-            SignOff::Absent => message.to_owned(),
-            SignOff::Committer => signed_off(message, &self.committer()?),
-        };
+        let mut command = self.program.command(&arguments);
+        for setting in settings {
+            if let Setting::Variable(name, value) = setting {
+                command.env(name, value);
+            }
+        }
         let what = format!("could not write a commit to {}", self.location);
-        let output = program::finish(self.program.command(&arguments), message.as_bytes())?;
+        let output = program::finish(command, message)?;
         let output = output.or_fail(&what).map_err(|error| match error.remedy {
             None if signs => {
                 error.hint("see that the key of `user.signingKey` can be used from here, or turn `commit.gpgSign` off")

@@ -263,12 +263,18 @@ pub(super) fn named(mut decision: Decision) -> Decision {
     decision
 }
 
-/// Names a decision by its object, field and values, so that it keeps its name wherever the file moves.
+/// Names a decision by its object, field and values, so that it keeps its name wherever the file moves; a deletion by
+/// object and field alone.
 fn id_of(decision: &Decision) -> DecisionId {
     let object = decision.object.as_ref().map_or_else(
         || decision.path.to_string(),
         |object| format!("{}/{}/{}/{}", object.group, object.kind, object.namespace, object.name),
     );
+    // What somebody deleted stays the same question, however the new version changed it: its answer holds for the next
+    // upgrade too.
+    if decision.rule == Rule::DeletionKept && decision.ours.is_none() {
+        return DecisionId::of(&[Some(&object), Some(&decision.field), None, Some("deleted"), None]);
+    }
     DecisionId::of(&[
         Some(&object),
         Some(&decision.field),

@@ -9,7 +9,7 @@ use super::{Place, blob, child, content, head, listing, remove, write};
 
 /// Runs all checks, each in a fresh place.
 pub fn check(make: &dyn Fn() -> Box<dyn Place>) {
-    let checks: [fn(&dyn Place); 12] = [
+    let checks: [fn(&dyn Place); 14] = [
         the_base_is_found,
         the_start_is_listed_and_read,
         a_commit_changes_what_it_names_and_nothing_else,
@@ -20,6 +20,8 @@ pub fn check(make: &dyn Fn() -> Box<dyn Place>) {
         of_two_writers_one_wins,
         the_history_of_a_path_is_newest_first,
         commits_are_summed_up,
+        the_log_of_a_directory_is_newest_first,
+        a_commit_is_written_again_for_its_author,
         the_target_moves_forward_only,
         what_is_not_there_is_not_found,
     ];
@@ -328,6 +330,72 @@ fn commits_are_summed_up(place: &dyn Place) {
     assert!(repository.commits_between(&base, &base).expect("none").is_empty());
 }
 
+fn the_log_of_a_directory_is_newest_first(place: &dyn Place) {
+    let repository = place.open();
+    let first = head(&*repository);
+    let mut newest = first.clone();
+    let mut commits = vec![first.clone()];
+    let mut go = |changes: &[Change], message: &str| {
+        newest = repository.commit(&newest, changes, message).expect("a commit");
+        commits.push(newest.clone());
+    };
+    go(
+        &[write("log/a", "1"), write("log/deep/x", "1"), write("b", "1")],
+        "One\n\nText.\n",
+    );
+    go(&[write("b", "2")], "Elsewhere\n");
+    go(&[write("log/b", "2"), write("log/a", "2")], "Two\n");
+    go(&[remove("log/a")], "Three\n");
+    let log = repository.log(&newest, &Path::from("log")).expect("a log");
+    assert!(!log.cut);
+    let text = |blob: &Option<BlobId>| match blob {
+        Some(blob) => String::from_utf8_lossy(&repository.read(blob).expect("a blob")).into_owned(),
+        None => "-".to_owned(),
+    };
+    let seen: Vec<_> = log
+        .changes
+        .iter()
+        .map(|one| {
+            let subject = one.message.lines().next().unwrap_or_default();
+            let (before, after) = (text(&one.before), text(&one.after));
+            format!("{subject} {} {before} {after}", one.path)
+        })
+        .collect();
+    assert_eq!(
+        seen,
+        ["Three log/a 2 -", "Two log/a 1 2", "Two log/b - 2", "One log/a - 1"]
+    );
+    let last = log.changes.last().expect("one");
+    assert_eq!((&last.commit, last.parent.as_ref()), (&commits[1], Some(&first)));
+    assert!(last.author.contains('<') && last.author.ends_with('>'));
+    assert!(last.time.as_second() > 0);
+    let none = repository.log(&newest, &Path::from("nowhere")).expect("a log");
+    assert!(none.changes.is_empty());
+}
+
+fn a_commit_is_written_again_for_its_author(place: &dyn Place) {
+    let repository = place.open();
+    let base = head(&*repository);
+    let original = repository
+        .commit(&base, &[write("x", "1")], "By a person\n\nWith a reason.\n")
+        .expect("a commit");
+    let other = child(&*repository, "other");
+    let again = repository
+        .commit_again(&original, &other, &[write("x", "2")])
+        .expect("a commit");
+    assert_eq!(content(&*repository, &again, "x"), b"2");
+    assert_eq!(content(&*repository, &again, "said"), b"other");
+    let listed = repository.commits_between(&other, &again).expect("commits");
+    let before = repository.commits_between(&base, &original).expect("commits");
+    assert_eq!((listed.len(), &listed[0].id), (1, &again));
+    assert_eq!(listed[0].parents, [other]);
+    assert_eq!(
+        (&listed[0].author, &listed[0].subject),
+        (&before[0].author, &before[0].subject)
+    );
+    assert!(repository.person().expect("a person").contains('@'));
+}
+
 fn the_target_moves_forward_only(place: &dyn Place) {
     let repository = place.open();
     let base = repository.base(None).expect("a base");
@@ -356,6 +424,14 @@ fn what_is_not_there_is_not_found(place: &dyn Place) {
         );
         assert_eq!(
             kind(repository.commits_between(&nowhere, &head)),
+            PortErrorKind::NotFound
+        );
+        assert_eq!(
+            kind(repository.log(&nowhere, &Path::from("x"))),
+            PortErrorKind::NotFound
+        );
+        assert_eq!(
+            kind(repository.commit_again(&nowhere, &head, &[])),
             PortErrorKind::NotFound
         );
         assert_eq!(kind(repository.read(&BlobId(id.into()))), PortErrorKind::NotFound);

@@ -9,6 +9,7 @@ use crate::commands::selection::{self, Consent, Selection};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::view;
+use crate::view::lines::unmatched;
 use crate::wiring::Edges;
 
 /// Tell what is installed and available, which requests are open, and what comes next.
@@ -97,7 +98,8 @@ pub(crate) fn check(options: &Check, global: &Global) -> Result<Answer, Failure>
     let ask = options.selection.ask(global)?;
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::check(ports, &ask))?;
-    Answer::of_groups(&report, view::plan::check)
+    let notes = unmatched(&report, |check| &check.unmatched);
+    Ok(Answer::of_groups(&report, view::plan::check)?.with_notes(notes))
 }
 
 /// Runs `refit diff`.

@@ -7,8 +7,10 @@ pub(crate) mod completion;
 pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod merge;
+pub(crate) mod people;
 pub(crate) mod render;
 pub(crate) mod request;
+pub(crate) mod rollback;
 pub(crate) mod schemas;
 pub(crate) mod selection;
 pub(crate) mod upgrade;
@@ -33,6 +35,10 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
         Command::Resolve(options) => upgrade::resolve(&options, global),
         Command::Diff(options) => look::diff(&options, global),
         Command::Resume(options) => upgrade::resume(&options, global),
+        Command::Pause(options) => people::pause(&options, global),
+        Command::Cancel(options) => people::cancel(&options, global),
+        Command::Rollback(options) => rollback::rollback(&options, global),
+        Command::History(options) => people::history(&options, global),
         Command::Request(action) => request::run(&action, global),
         Command::Merge(options) => merge::run(&options, global),
         Command::Render(options) => render::run(&options, global),

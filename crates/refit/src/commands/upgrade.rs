@@ -6,8 +6,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use refit_core::report::{Exit, Plan as PlanBody, Reports, State};
-use refit_engine::{Commits, Others, Prepared};
+use refit_core::report::{Exit, Plan as PlanBody, Reports, State, Upgrade as UpgradeBody};
+use refit_engine::{Again, Ask, Commits, Others, Prepared};
 use refit_manifest::{Answer as Choice, DecisionId, Entry};
 
 use crate::args::Global;
@@ -17,6 +17,7 @@ use crate::disk;
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::view;
+use crate::view::lines::unmatched;
 use crate::wiring::Edges;
 
 /// Plan an upgrade: route, findings, decisions, files and requests; changes nothing.
@@ -66,6 +67,9 @@ pub(crate) struct Upgrade {
     /// Close an open request for another target first.
     #[arg(long)]
     supersede: bool,
+    /// Open a request again after the last one was closed without a merge, or the release was rolled back.
+    #[arg(long)]
+    again: bool,
 }
 
 /// List the decisions of an upgrade, or take one.
@@ -95,7 +99,8 @@ pub(crate) struct Resolve {
 /// Go on with the upgrade under way.
 ///
 /// Computes the request anew where the target branch moved, and opens what can be opened. Commits that people added to the
-/// request's branch are never overwritten: say what becomes of them.
+/// request's branch are never overwritten: say what becomes of them. Kept ones are put on top of what is computed anew, with
+/// their authors and messages.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -142,7 +147,10 @@ pub(crate) fn upgrade(options: &Upgrade, global: &Global) -> Result<Answer, Fail
             Failure::usage("a saved plan names its target already").hint("leave out `PLATFORM@VERSION` and `--patch`")
         );
     }
-    let ask = options.selection.ask(global)?;
+    let ask = Ask {
+        again: if options.again { Again::Open } else { Again::Stop },
+        ..options.selection.ask(global)?
+    };
     let saved = options.plan.as_deref().map(read_plan).transpose()?;
     let edges = Edges::open(global)?;
     let prepared = edges.run(|ports| match &saved {
@@ -163,7 +171,7 @@ pub(crate) fn upgrade(options: &Upgrade, global: &Global) -> Result<Answer, Fail
         Others::Stop
     };
     let report = edges.run(|ports| refit_engine::carry_out(ports, &prepared, others))?;
-    Answer::of_groups(&report, view::plan::upgrade)
+    upgraded(&report)
 }
 
 /// Runs `refit resolve`.
@@ -185,15 +193,23 @@ pub(crate) fn resume(options: &Resume, global: &Global) -> Result<Answer, Failur
     };
     let edges = Edges::open(global)?;
     let report = edges.run(|ports| refit_engine::resume(ports, &ask, commits))?;
-    Answer::of_groups(&report, view::plan::upgrade)
+    upgraded(&report)
 }
 
-fn show(plans: &Reports<PlanBody>) -> Result<Answer, Failure> {
-    Answer::of_groups(plans, view::plan::plan)
+/// Shows what an upgrade did.
+pub(crate) fn upgraded(reports: &Reports<UpgradeBody>) -> Result<Answer, Failure> {
+    let notes = unmatched(reports, |upgrade| &upgrade.unmatched);
+    Ok(Answer::of_groups(reports, view::plan::upgrade)?.with_notes(notes))
+}
+
+/// Shows plans.
+pub(crate) fn show(plans: &Reports<PlanBody>) -> Result<Answer, Failure> {
+    let notes = unmatched(plans, |plan| &plan.unmatched);
+    Ok(Answer::of_groups(plans, view::plan::plan)?.with_notes(notes))
 }
 
 /// Tells whether carrying out one of the plans would write something.
-fn would_change(plans: &Reports<PlanBody>) -> bool {
+pub(crate) fn would_change(plans: &Reports<PlanBody>) -> bool {
     let changes = |state| matches!(state, State::Ready | State::DecisionNeeded);
     plans.each().iter().any(|plan| changes(plan.state))
 }
@@ -204,7 +220,7 @@ fn read_plan(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Asks a person; gives the answer to end with when there is no consent.
-fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
+pub(crate) fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
     let mut shown = show(&prepared.report())?;
     shown.exit = Exit::Usage;
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {

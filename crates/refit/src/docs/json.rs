@@ -204,8 +204,10 @@ stdout, whatever happens; messages for people go to stderr.
 | `next` | list of [Next](#next) | what the user can do next, the best first |
 
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
-of `resume`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `Merge`, `Rendered`, `Catalog` (of
-`catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first, and `exit`, the exit code.
+of `resume` and `rollback`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `History`, `Cancel`, `Pauses` (of
+`pause`), `Merge`, `Rendered`, `Catalog` (of `catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of
+`init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first,
+and `exit`, the exit code.
 A command that worked on several groups of clusters (`--all-clusters`, several `--cluster`) gives an object of the kind
 `Groups`, which lists the result of each; for one group it gives the result itself.
 

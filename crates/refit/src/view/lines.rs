@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use refit_core::finding::Finding;
-use refit_core::report::{Next, Report, RequestLine};
+use refit_core::report::{Next, Report, Reports, RequestLine};
 
 /// Appends a line with an indent to a text.
 macro_rules! line {
@@ -69,6 +69,17 @@ pub(crate) fn next(text: &mut String, next: &[Next], indent: &str) {
             None => line!(text, "{indent}next: {}", one.text),
         }
     }
+}
+
+/// Says which `--accept` matched nothing that was found for any group of clusters; for stderr.
+pub(crate) fn unmatched<B>(reports: &Reports<B>, of: impl Fn(&B) -> &Vec<String>) -> String {
+    let mut text = String::new();
+    let all: Vec<&Vec<String>> = reports.each().into_iter().map(|report| of(&report.body)).collect();
+    let first: &[String] = all.first().map_or(&[], |first| first.as_slice());
+    for one in first.iter().filter(|one| all.iter().all(|other| other.contains(one))) {
+        line!(&mut text, "note: `--accept {one}` matches nothing that was found");
+    }
+    text
 }
 
 /// Renders a request in one line.

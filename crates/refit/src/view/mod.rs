@@ -8,6 +8,7 @@ pub(crate) mod fleet;
 pub(crate) mod groups;
 pub(crate) mod init;
 pub(crate) mod lines;
+pub(crate) mod people;
 pub(crate) mod plan;
 pub(crate) mod requests;
 pub(crate) mod status;

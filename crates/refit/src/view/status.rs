@@ -2,7 +2,7 @@
 //!
 //! In: reports. Out: text for people.
 
-use refit_core::report::{ChangeLine, ClusterInventory, ClusterStatus, Inventory, Report, Status};
+use refit_core::report::{ChangeLine, ClusterInventory, ClusterStatus, DeclinedLine, Inventory, Report, Status};
 
 use crate::view::lines::{self, entry, line};
 
@@ -31,11 +31,52 @@ fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
     for request in &cluster.requests {
         entry(text, "request", &lines::request(request));
     }
+    if let Some(pause) = &cluster.paused {
+        let reason = pause
+            .reason
+            .as_ref()
+            .map(|reason| format!(": {reason}"))
+            .unwrap_or_default();
+        entry(
+            text,
+            "paused",
+            &format!("since {} by {}{reason}", pause.since, pause.by),
+        );
+    }
+    if let Some(from) = &cluster.rolled_back {
+        entry(text, "rolled back", &format!("from {from}"));
+    }
+    if let Some(declined) = &cluster.declined {
+        entry(text, "declined", &left_behind(declined));
+    }
+    if cluster.behind {
+        entry(text, "behind", "the target branch has commits that the request lacks");
+    }
     if cluster.open_decisions > 0 {
         entry(text, "decisions", &format!("{} open", cluster.open_decisions));
     }
     lines::findings(text, &cluster.findings, "  ");
     lines::next(text, &cluster.next, "  ");
+}
+
+/// Says what a request that was closed without a merge leaves behind.
+fn left_behind(declined: &DeclinedLine) -> String {
+    let mut left = Vec::new();
+    left.extend(declined.branch.iter().map(|branch| format!("branch `{branch}`")));
+    match declined.answers {
+        0 => {}
+        1 => left.push("1 answer".to_owned()),
+        several => left.push(format!("{several} answers")),
+    }
+    let left = if left.is_empty() {
+        "nothing is left of it".to_owned()
+    } else {
+        format!("left behind: {}", left.join(", "))
+    };
+    format!(
+        "request {} to {} was closed without a merge; {left}",
+        declined.request, declined.to
+    )
 }
 
 /// Names a directory; the root of the repository has no name of its own.

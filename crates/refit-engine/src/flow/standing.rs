@@ -1,0 +1,192 @@
+//! What people did and said that changes how a cluster stands: a pause, a no, a way back, an upgrade by hand.
+//!
+//! In: a cluster, its open requests. Out: additions to its status.
+
+use refit_core::inventory::{Cluster, Group};
+use refit_core::plan;
+use refit_core::release::Version;
+use refit_core::report::{ClusterStatus, DeclinedLine, Next, State};
+
+use super::ground::Flow;
+use super::observe::{self, Open};
+use super::{lines, notes, pause};
+use crate::Error;
+use crate::ports::{ChangeRequest, RequestState};
+
+/// One cluster with its group and the requests.
+pub(super) struct Seen<'a> {
+    pub(super) group: &'a Group<'a>,
+    pub(super) cluster: &'a Cluster,
+    /// Its open requests.
+    pub(super) own: &'a [&'a Open],
+    /// All requests, newest first.
+    pub(super) requests: &'a [ChangeRequest],
+}
+
+/// Adds to the status of a cluster what people did and said.
+pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -> Result<(), Error> {
+    let Flow { ports, ground, .. } = flow;
+    let Seen {
+        group, cluster, own, ..
+    } = *seen;
+    let option = ground.option(group);
+    let again = |to: &str| {
+        let command = format!("refit upgrade {}@{to} --again{option}", ports.catalog.platform());
+        Next::run(command, "open a new request for it all the same")
+    };
+    went_back(cluster, status);
+    if let Some(to) = status.rolled_back.clone().filter(|_| own.is_empty()) {
+        instead_of_upgrade(status, &to, &again(&to));
+    }
+    let declined = declined(flow, group, seen.requests)?;
+    if let Some((request, to)) = declined.first() {
+        let answers = notes::read(ports, &observe::upgrade_of(&request.branch))?;
+        status.declined = Some(DeclinedLine {
+            request: request.number,
+            to: to.to_string(),
+            branch: ports
+                .repository
+                .branch(&request.branch)?
+                .map(|_| request.branch.clone()),
+            answers: answers.map(|note| note.answers.len()).unwrap_or_default(),
+        });
+        if own.is_empty() {
+            instead_of_upgrade(status, &to.to_string(), &again(&to.to_string()));
+            status.next.push(Next::run(
+                format!("refit cancel{option}"),
+                "clear what it left behind, and propose it again",
+            ));
+        }
+    }
+    if let Some(open) = own.first() {
+        overtaken(flow, group, open, status)?;
+    }
+    let places: Vec<pause::Place> = group
+        .clusters()
+        .map(|cluster| pause::Place::of(&ground.base.branch, cluster))
+        .collect();
+    status.paused = pause::of_all(ports, &places)?;
+    if status.paused.is_some() {
+        status.state = State::Stopped;
+        status.next = vec![Next::run(format!("refit pause --off{option}"), "end the pause")];
+        status
+            .next
+            .extend(own.first().into_iter().flat_map(|open| lines::review(&open.request)));
+    }
+    Ok(())
+}
+
+/// Says that the cluster went back, where it still runs what it went back to.
+fn went_back(cluster: &Cluster, status: &mut ClusterStatus) {
+    let record = cluster.record.as_ref().filter(|record| record.rolled_back.is_some());
+    if let Some(record) = record.filter(|record| record.to.to_string() == status.installed) {
+        status.rolled_back = Some(record.from.to_string());
+    }
+}
+
+/// Puts another way on where the status offers a release that people said no to.
+fn instead_of_upgrade(status: &mut ClusterStatus, to: &str, next: &Next) {
+    if status.available.as_deref() == Some(to) {
+        let offers = |one: &Next| {
+            one.command
+                .as_ref()
+                .is_some_and(|command| command.starts_with("refit upgrade "))
+        };
+        status.next.retain(|one| !offers(one));
+        status.next.push(next.clone());
+    }
+}
+
+/// Says that the branch has the release already, or moved on below the request.
+fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut ClusterStatus) -> Result<(), Error> {
+    let Flow { ports, ground, .. } = flow;
+    let (request, record) = (&open.request, &open.record);
+    let installed = Version::parse(&status.installed).ok();
+    let is_there = installed.is_some_and(|installed| match record.rolled_back {
+        Some(_) => installed == record.to,
+        None => installed >= record.to,
+    });
+    if is_there {
+        let command = format!("refit request close {}", request.number);
+        status.state = State::Stopped;
+        status.next = vec![Next::run(command, "close it: the branch has its release without it")];
+        return Ok(());
+    }
+    let ahead = ports.repository.commits_between(&request.head, &ground.base.commit)?;
+    status.behind = !ahead.is_empty();
+    if status.behind {
+        let option = ground.option(group);
+        let text = "compute it anew, since the target branch moved";
+        status.next.insert(0, Next::run(format!("refit resume{option}"), text));
+    }
+    Ok(())
+}
+
+/// Lists the requests of a cluster that somebody closed without a merge, with the release that each leads to; what is
+/// installed by now does not count. The upgrade of a request is found by computing its id, not by what its text says.
+pub(super) fn declined<'a>(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    requests: &'a [ChangeRequest],
+) -> Result<Vec<(&'a ChangeRequest, Version)>, Error> {
+    let Flow { ports, ground, .. } = flow;
+    let mut found = Vec::new();
+    if !requests.iter().any(|request| request.state == RequestState::Closed) {
+        return Ok(found);
+    }
+    let installed = group.main().and_then(|file| file.detection.version.as_ref());
+    let id = |target: &str| plan::upgrade_id(&ground.base.branch, group, target);
+    let newer = ground
+        .versions
+        .iter()
+        .rev()
+        .filter(|version| Some(*version) > installed);
+    let mut upgrades: Vec<(String, Version)> = newer
+        .map(|version| (id(&format!("{}@{version}", ports.catalog.platform())), version.clone()))
+        .collect();
+    for record in group.records().filter(|record| record.rolled_back.is_none()) {
+        let target = plan::rollback_target(&record.upgrade);
+        upgrades.push((id(&target), record.from.clone()));
+    }
+    for (upgrade, version) in upgrades {
+        if let Some(request) = observe::declined(ports, requests, &upgrade)? {
+            found.push((request, version));
+        }
+    }
+    Ok(found)
+}
+
+/// Says how a cluster stands, where people changed that.
+pub(super) fn sentence(status: &ClusterStatus) -> Option<String> {
+    let (cluster, installed) = (&status.cluster, &status.installed);
+    if let Some(pause) = &status.paused {
+        return Some(format!("`{cluster}` runs {installed}; {}", pause::sentence(pause)));
+    }
+    if let (State::Stopped, Some(request)) = (status.state, status.requests.first()) {
+        let number = request.number;
+        return Some(format!(
+            "`{cluster}` runs {installed} already; request {number} has nothing left to bring"
+        ));
+    }
+    if status.behind && status.state == State::Waiting {
+        let number = status
+            .requests
+            .first()
+            .map(|request| request.number)
+            .unwrap_or_default();
+        return Some(format!(
+            "`{cluster}` runs {installed}, request {number} waits for review, and the target branch moved since"
+        ));
+    }
+    if !status.requests.is_empty() {
+        return None;
+    }
+    if let Some(declined) = &status.declined {
+        return Some(format!(
+            "`{cluster}` runs {installed}; request {} to {} was closed without a merge",
+            declined.request, declined.to
+        ));
+    }
+    let from = status.rolled_back.as_ref()?;
+    Some(format!("`{cluster}` runs {installed}, rolled back from {from}"))
+}
