@@ -56,18 +56,18 @@ pub(crate) fn history(ports: &Ports<'_>, ask: &Ask) -> Result<Report<History>, E
     for (at, line) in entries.iter_mut().enumerate() {
         line.number = at + 1;
     }
-    let (message, next) = said(&base.branch, entries.len(), log.cut);
+    let (message, next) = said(&base.branch, entries.len(), &log);
     let body = History { entries, cut: log.cut };
     Ok(Report::new(State::Done, message, next, body))
 }
 
-fn said(branch: &str, count: usize, cut: bool) -> (String, Vec<Next>) {
+fn said(branch: &str, count: usize, log: &Log) -> (String, Vec<Next>) {
     let mut message = match count {
         0 => format!("no upgrade is recorded on `{branch}`"),
         1 => format!("1 change of release is recorded on `{branch}`"),
         several => format!("{several} changes of release are recorded on `{branch}`"),
     };
-    if !cut {
+    if !log.cut {
         return (message, Vec::new());
     }
     message.push_str("; the history of this clone is cut off, what came before its oldest commit is not told");

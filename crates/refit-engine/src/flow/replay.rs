@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use refit_manifest::merge::{Settings, merge};
-use refit_manifest::{Entry, Outcome, Path, Rule, Tree};
+use refit_manifest::{Decision, Entry, Outcome, Path, Rule, Tree};
 
 use super::observe;
 use super::people::Branch;
@@ -82,21 +82,11 @@ fn changes(ports: &Ports<'_>, work: &Work, commit: &CommitSummary, newest: &Comm
     let ours = tree(ports, &after, &touched)?;
     let theirs = tree(ports, &now, &touched)?;
     let merged = merge(&base, &ours, &theirs, &Settings::default());
-    // A rule that raises an older tag would undo what a person wrote.
-    let lost = |rule: Rule| matches!(rule, Rule::TagRaised);
     let conflicts: Vec<String> = merged
         .decisions
         .iter()
-        .filter(|decision| matches!(decision.outcome, Outcome::Conflict | Outcome::Blocked) || lost(decision.rule))
-        .map(|decision| {
-            let object = decision
-                .object
-                .as_ref()
-                .map(|object| format!(" {object}"))
-                .unwrap_or_default();
-            let place = format!("{}{object} {}", decision.path, decision.field);
-            said(place.trim(), "the commit and the new state changed it differently")
-        })
+        .filter(|decision| is_lost(decision))
+        .map(|decision| said(&place(decision), "the commit and the new state changed it differently"))
         .collect();
     if !conflicts.is_empty() {
         return Ok(Changes::Conflicts(conflicts));
@@ -115,6 +105,22 @@ fn changes(ports: &Ports<'_>, work: &Work, commit: &CommitSummary, newest: &Comm
             })
             .collect(),
     ))
+}
+
+/// Tells whether a person's change would not stand: nobody decided, or a rule raised the older tag that a person wrote.
+fn is_lost(decision: &Decision) -> bool {
+    matches!(decision.outcome, Outcome::Conflict | Outcome::Blocked) || decision.rule == Rule::TagRaised
+}
+
+/// Names file, object and field.
+fn place(decision: &Decision) -> String {
+    let object = decision
+        .object
+        .as_ref()
+        .map(|object| format!(" {object}"))
+        .unwrap_or_default();
+    let place = format!("{}{object} {}", decision.path, decision.field);
+    place.trim().to_owned()
 }
 
 /// Gives the files of the commits of the target branch that a merge brought: what it has from there is nobody's change.
