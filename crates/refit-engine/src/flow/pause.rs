@@ -7,6 +7,7 @@ use refit_core::record::{Pause, envelope};
 use refit_core::report::{Next, PauseLine, Pauses, Report, State};
 
 use super::ground::{self, Flow};
+use crate::ports::Timestamp;
 use crate::{Ask, Error, Ports};
 
 /// What is to become of a pause.
@@ -77,7 +78,8 @@ fn begin(flow: Flow<'_>, places: &[Place], reason: Option<&str>) -> Result<Repor
             cluster: place.cluster.clone(),
             branch: place.branch.clone(),
             by: by.clone(),
-            since: ports.clock.now(),
+            // A second is exact enough, and people read it.
+            since: Timestamp::from_second(ports.clock.now().as_second()).unwrap_or_default(),
             reason: reason.map(str::to_owned),
         };
         let bytes = pause.write().map_err(|source| Error::Unwritable {
@@ -152,15 +154,17 @@ pub(super) fn of_all(ports: &Ports<'_>, places: &[Place]) -> Result<Option<Pause
 
 /// Says who paused a cluster, when and why.
 pub(super) fn sentence(pause: &PauseLine) -> String {
+    format!("`{}` {}", pause.cluster, words(pause))
+}
+
+/// Says who paused it, when and why, after the name of the cluster.
+pub(super) fn words(pause: &PauseLine) -> String {
     let reason = pause
         .reason
         .as_ref()
         .map(|reason| format!(": {reason}"))
         .unwrap_or_default();
-    format!(
-        "`{}` is paused since {} by {}{reason}",
-        pause.cluster, pause.since, pause.by
-    )
+    format!("is paused since {} by {}{reason}", pause.since, pause.by)
 }
 
 fn line(pause: &Pause) -> PauseLine {

@@ -180,7 +180,6 @@ fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<Vec<Si
     let mut paths: Vec<Path> = last.files.iter().chain(moved).cloned().collect();
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));
-    let short: String = change.commit.0.chars().take(10).collect();
     let mut sides = Vec::new();
     for path in paths {
         let now = ground.snapshot.tree.get(&path);
@@ -193,7 +192,7 @@ fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<Vec<Si
         };
         sides.push(Sides {
             base: ports.repository.read(new)?,
-            origin: format!("commit {short}, which upgraded it"),
+            origin: format!("commit {}, which upgraded it", change.commit),
             theirs: ports.repository.read(old)?,
             path,
         });

@@ -160,7 +160,7 @@ pub(super) fn declined<'a>(
 pub(super) fn sentence(status: &ClusterStatus) -> Option<String> {
     let (cluster, installed) = (&status.cluster, &status.installed);
     if let Some(pause) = &status.paused {
-        return Some(format!("`{cluster}` runs {installed}; {}", pause::sentence(pause)));
+        return Some(format!("`{cluster}` runs {installed} and {}", pause::words(pause)));
     }
     if let (State::Stopped, Some(request)) = (status.state, status.requests.first()) {
         let number = request.number;

@@ -5,6 +5,7 @@
 mod bad_input;
 mod cuts;
 mod findings;
+mod people;
 mod race;
 mod story;
 mod world;
