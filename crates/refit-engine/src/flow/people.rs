@@ -14,13 +14,13 @@ use crate::{Error, Ports};
 pub(super) struct Branch {
     /// All of them, newest first.
     pub(super) commits: Vec<CommitSummary>,
-    /// Those of this program.
-    own: BTreeSet<CommitId>,
+    /// The one of this program, where it is there.
+    own: Option<CommitId>,
 }
 
 impl Branch {
-    /// Reads a branch. A commit with the trailer of this program that the request does not know of, such as one that
-    /// somebody amended, counts as a person's.
+    /// Reads a branch. This program writes one commit, the oldest; another with its trailer, or one that the request does
+    /// not know of, such as one that somebody amended, counts as a person's.
     pub(super) fn read(
         ports: &Ports<'_>,
         base: &CommitId,
@@ -39,14 +39,16 @@ impl Branch {
             None => None,
         };
         let is_known = |id: &CommitId| known.as_ref().is_none_or(|known| known.contains(id));
-        let own = commits.iter().filter(|commit| commit.ours && is_known(&commit.id));
-        let own = own.map(|commit| commit.id.clone()).collect();
+        let first = commits.last().filter(|commit| commit.ours && is_known(&commit.id));
+        let own = first.map(|commit| commit.id.clone());
         Ok(Self { commits, own })
     }
 
     /// Lists the commits of people, newest first.
     pub(super) fn people(&self) -> impl Iterator<Item = &CommitSummary> {
-        self.commits.iter().filter(|commit| !self.own.contains(&commit.id))
+        self.commits
+            .iter()
+            .filter(|commit| self.own.as_ref() != Some(&commit.id))
     }
 
     /// Lists the commits of people as lines.
