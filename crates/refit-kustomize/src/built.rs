@@ -34,7 +34,7 @@ pub enum State {
     Evaluated,
     /// Something is used that is not evaluated here, so nothing is claimed.
     NotEvaluated(Vec<Reason>),
-    /// `kustomize build` ends with an error.
+    /// `kustomize build` ends with an error, the first of these; patches that fail after it are listed too.
     Failed(Vec<Failure>),
 }
 

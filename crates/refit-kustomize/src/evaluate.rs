@@ -16,7 +16,7 @@ use crate::generators;
 use crate::kustomization::{Kustomization, Sort};
 use crate::objects;
 use crate::reach;
-use crate::resource::{Resource, owned_key};
+use crate::resource::{OwnedKey, Resource, owned_key};
 use crate::stop::{Notes, Stop};
 use crate::value::Value;
 
@@ -68,9 +68,10 @@ fn run(tree: &Tree, directory: &str, root: Root<'_>) -> Built {
     reasons.dedup();
     Built {
         directory: directory.to_owned(),
-        state: match (reasons.is_empty(), evaluation.notes.failures.is_empty()) {
-            (false, _) => State::NotEvaluated(reasons),
-            (true, false) => State::Failed(evaluation.notes.failures),
+        // A failure counts only where nothing was left out before it.
+        state: match (evaluation.notes.failures.is_empty(), reasons.is_empty()) {
+            (false, _) => State::Failed(evaluation.notes.failures),
+            (true, false) => State::NotEvaluated(reasons),
             (true, true) => State::Evaluated,
         },
         objects,
@@ -123,21 +124,10 @@ impl Evaluation<'_> {
     }
 
     /// Makes the kustomization that Flux makes where there is none.
-    fn generated(&mut self, directory: &str) -> Kustomization {
-        let set = reach::of(self.tree, directory);
-        let own: Vec<Path> = set
-            .kustomizations
-            .iter()
-            .filter(|path| set.is_named_by_nobody(path))
-            .cloned()
-            .collect();
-        let inner = own.iter().map(|path| path.directory().to_owned());
-        let files = set
-            .resources
-            .iter()
-            .filter(|path| set.is_named_by_nobody(path))
-            .map(ToString::to_string);
-        let mut names: Vec<String> = files.chain(inner).collect();
+    fn generated(&self, directory: &str) -> Kustomization {
+        let below = reach::below(self.tree, directory);
+        let files = below.manifests.iter().map(ToString::to_string);
+        let mut names: Vec<String> = files.chain(below.directories).collect();
         names.sort();
         let start = if directory.is_empty() { 0 } else { directory.len() + 1 };
         let names = names.into_iter().map(|name| name[start..].to_owned()).collect();
@@ -150,13 +140,14 @@ impl Evaluation<'_> {
         kustomization: &Kustomization,
         mut resources: Vec<Resource>,
     ) -> Result<Vec<Resource>, Stop> {
+        self.note_unsupported(kustomization);
+        let mut known: HashSet<OwnedKey> = resources.iter().map(|resource| owned_key(&resource.id())).collect();
         for field in [Field::Resources, Field::Bases] {
             for (entry, value) in kustomization.entries(field) {
                 let new = self.resource(&entry, value.as_str().unwrap_or_default())?;
-                append(&mut resources, new, &entry)?;
+                append(&mut resources, &mut known, new, &entry)?;
             }
         }
-        self.note_unsupported(kustomization);
         for field in [Field::ConfigMapGenerator, Field::SecretGenerator] {
             for (entry, value) in kustomization.entries(field) {
                 generators::generate(self.tree, kustomization, &entry, &value, &mut resources)?;
@@ -274,8 +265,12 @@ impl Evaluation<'_> {
 }
 
 /// Appends objects; one that is there already makes kustomize stop.
-fn append(resources: &mut Vec<Resource>, new: Vec<Resource>, entry: &Entry) -> Result<(), Stop> {
-    let mut known: HashSet<_> = resources.iter().map(|resource| owned_key(&resource.id())).collect();
+fn append(
+    resources: &mut Vec<Resource>,
+    known: &mut HashSet<OwnedKey>,
+    new: Vec<Resource>,
+    entry: &Entry,
+) -> Result<(), Stop> {
     for resource in new {
         let id = resource.id();
         if !known.insert(owned_key(&id)) {

@@ -36,7 +36,7 @@ const FIRST: [&str; 22] = [
 const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
 /// Orders objects; `Err` says why kustomize stops.
-pub(crate) fn sort(resources: &mut [Resource], options: Option<&Value>) -> Result<(), String> {
+pub(crate) fn sort(resources: &mut Vec<Resource>, options: Option<&Value>) -> Result<(), String> {
     let owned = |list: &[&str]| list.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>();
     let (mut first, mut last) = (owned(&FIRST), owned(&LAST));
     if let Some(options) = options {
@@ -68,7 +68,9 @@ pub(crate) fn sort(resources: &mut [Resource], options: Option<&Value>) -> Resul
             (None, None) => 0,
         }
     };
-    resources.sort_by(|one, other| compare(&one.id(), &other.id(), &rank));
+    let mut named: Vec<(Id, Resource)> = resources.drain(..).map(|resource| (resource.id(), resource)).collect();
+    named.sort_by(|(one, _), (other, _)| compare(one, other, &rank));
+    resources.extend(named.into_iter().map(|(_, resource)| resource));
     Ok(())
 }
 

@@ -46,13 +46,6 @@ impl BuildSet {
     }
 }
 
-impl BuildSet {
-    /// Tells whether no kustomization names a resource or kustomization.
-    pub(crate) fn is_named_by_nobody(&self, path: &Path) -> bool {
-        self.named.iter().all(|(_, named)| named != path)
-    }
-}
-
 /// Gives what a directory is built from: what its kustomization names, else every manifest below.
 pub fn of(tree: &Tree, directory: &str) -> BuildSet {
     let mut walk = Walk {
@@ -159,25 +152,45 @@ impl Walk<'_> {
 
     /// Takes every manifest below; a directory with a kustomization of its own is built by that.
     fn everything(&mut self, directory: &str, by: Option<&Path>) {
-        let below: Vec<&Path> = self.tree.within(directory).map(|(path, _)| path).collect();
-        let own: BTreeSet<String> = below
-            .iter()
-            .filter(|path| is_kustomization(path))
-            .map(|path| path.directory().to_owned())
-            .collect();
-        let mut built = BTreeSet::new();
-        for path in below.iter().filter(|path| path.is_yaml()) {
-            match topmost(path.directory(), directory, &own) {
-                Some(inner) => {
-                    built.insert(inner.to_owned());
-                }
-                None => self.resource(path, by),
-            }
+        let below = below(self.tree, directory);
+        for path in &below.manifests {
+            self.resource(path, by);
         }
-        for inner in built {
+        for inner in below.directories {
             self.directory(&inner, by);
         }
     }
+}
+
+/// What Flux takes from a directory without kustomization.
+pub(crate) struct Below {
+    /// The manifests, also those in directories below.
+    pub(crate) manifests: Vec<Path>,
+    /// The highest directories with a kustomization of their own.
+    pub(crate) directories: BTreeSet<String>,
+}
+
+/// Looks for manifests and kustomizations below a directory.
+pub(crate) fn below(tree: &Tree, directory: &str) -> Below {
+    let files = || tree.within(directory).map(|(path, _)| path);
+    let own: BTreeSet<&str> = files()
+        .filter(|path| is_kustomization(path))
+        .map(Path::directory)
+        .collect();
+    let mut below = Below {
+        manifests: Vec::new(),
+        directories: BTreeSet::new(),
+    };
+    for path in files() {
+        match topmost(path.directory(), directory, &own) {
+            Some(inner) => {
+                below.directories.insert(inner.to_owned());
+            }
+            None if path.is_yaml() => below.manifests.push(path.clone()),
+            None => {}
+        }
+    }
+    below
 }
 
 fn named(root: NodeRef<'_>) -> Vec<String> {
@@ -194,7 +207,7 @@ fn named(root: NodeRef<'_>) -> Vec<String> {
 }
 
 /// Gives the highest directory between `top` (not itself) and `directory` that is in `own`.
-fn topmost<'a>(directory: &'a str, top: &str, own: &BTreeSet<String>) -> Option<&'a str> {
+fn topmost<'a>(directory: &'a str, top: &str, own: &BTreeSet<&str>) -> Option<&'a str> {
     let ends = directory.match_indices('/').map(|(at, _)| at).chain([directory.len()]);
     ends.map(|end| &directory[..end])
         .filter(|part| part.len() > top.len())
