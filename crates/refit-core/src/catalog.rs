@@ -215,6 +215,13 @@ impl Catalog {
             .any(|object| object.kind == kind && object.name == name)
     }
 
+    /// Lists the kinds of which a plane has all objects or none, each once.
+    pub fn optional_kinds(&self) -> Vec<String> {
+        let objects = self.groups.iter().flat_map(|group| &group.objects);
+        let kinds: BTreeSet<&str> = objects.map(|object| object.kind.as_str()).collect();
+        kinds.into_iter().map(ToOwned::to_owned).collect()
+    }
+
     /// Lists the releases, oldest first.
     pub fn releases(&self) -> &[Release] {
         &self.releases

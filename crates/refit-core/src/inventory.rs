@@ -414,7 +414,8 @@ fn about(file: &GeneratedFile, overlays: &Overlays, snapshot: &Snapshot) -> Vec<
 /// Finds objects of generated files that stand twice among what the cluster is built from.
 fn duplicates(root: &Root, files: &[GeneratedFile], streams: &Streams) -> Vec<Finding> {
     let mut places: BTreeMap<&Identity, Vec<&Path>> = BTreeMap::new();
-    for file in files {
+    // Of a file with several planes, each object that they share would be told.
+    for file in files.iter().filter(|file| file.namespaces.is_empty()) {
         for (identity, _) in file.stream.objects() {
             places.entry(identity).or_default().push(&file.path);
         }
@@ -430,8 +431,15 @@ fn duplicates(root: &Root, files: &[GeneratedFile], streams: &Streams) -> Vec<Fi
     }
     let twice = places.into_iter().filter(|(_, paths)| paths.len() > 1);
     let finding = |(identity, paths): (&Identity, Vec<&Path>)| {
-        let paths: Vec<&str> = paths.into_iter().map(Path::as_str).collect();
-        let message = format!("it stands in `{}`", paths.join("` and in `"));
+        let message = match paths.as_slice() {
+            [one, rest @ ..] if rest.iter().all(|path| path == one) => {
+                format!("it stands {} times in `{one}`", paths.len())
+            }
+            _ => {
+                let paths: Vec<&str> = paths.into_iter().map(Path::as_str).collect();
+                format!("it stands in `{}`", paths.join("` and in `"))
+            }
+        };
         Finding::new(Code::DuplicateIdentity, identity.to_string(), message)
     };
     twice.map(finding).collect()

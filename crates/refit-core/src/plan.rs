@@ -333,6 +333,7 @@ fn settings(given: &Given<'_>) -> Settings {
     Settings {
         answers: given.answers.clone(),
         known_tags: tags.into_iter().collect(),
+        optional_kinds: given.catalog.optional_kinds(),
         ..Settings::default()
     }
 }

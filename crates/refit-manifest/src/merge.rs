@@ -50,6 +50,8 @@ pub struct Settings {
     pub renames: Vec<(Identity, Identity)>,
     /// Answers of people to earlier conflicts.
     pub answers: Answers,
+    /// The kinds of objects that a generator writes all or none of: without any of them, new ones stay away.
+    pub optional_kinds: Vec<String>,
     /// The known image tags by repository path without registry (`fluxcd/source-controller`), oldest first.
     pub known_tags: Vec<(String, Vec<String>)>,
     /// Known digests: image `path:tag` without registry, and its digest.

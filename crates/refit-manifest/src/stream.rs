@@ -193,6 +193,31 @@ impl Document {
         split::after_marker(self.text.as_bytes(), &self.span) > self.span.start
     }
 
+    /// Gives what stands behind `---` on its line, without the line end; empty without a marker, and where content
+    /// begins on that line.
+    pub fn marker_comment(&self) -> Range<usize> {
+        let end = split::after_marker(self.text.as_bytes(), &self.span);
+        let line = &self.text[self.span.start..end];
+        let comment = line
+            .rfind("---")
+            .map(|at| &line[at + 3..])
+            .filter(|rest| rest.ends_with('\n'));
+        let length = comment.map_or(0, |comment| comment.trim_end_matches(['\n', '\r']).len());
+        let start = end - comment.map_or(0, str::len);
+        start..start + length
+    }
+
+    /// Gives the number of the file's line that holds an offset.
+    pub fn line_of(&self, offset: usize) -> usize {
+        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
+        before.iter().filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    /// Gives the text of [`Self::marker_comment`].
+    pub fn marker_text(&self) -> &str {
+        &self.text[self.marker_comment()]
+    }
+
     /// Gives the whole text with marker and comments.
     pub fn whole_text(&self) -> &str {
         &self.text[self.span.clone()]

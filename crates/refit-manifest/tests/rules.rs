@@ -315,27 +315,71 @@ fn a_container_that_the_user_removed_stays_away_as_a_whole() {
 }
 
 #[test]
-fn an_absent_group_of_network_policies_is_an_option() {
+fn an_absent_optional_kind_is_an_option() {
     let policy = |name: &str| {
         format!("apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {{name: {name}}}\nspec: {{}}\n---\n")
     };
     let app = |x: u8| deployment(&format!("x: {x}\n"));
-    let checked = check_merge(
-        [
-            &format!("{}{}{}", policy("allow"), policy("deny"), app(1)),
-            &app(1),
-            &format!("{}{}{}{}", policy("allow"), policy("deny"), policy("scrape"), app(2)),
-        ],
-        &app(2),
-        Outcome::Noted,
-        &["NetworkPolic"],
-    );
+    let sides = [
+        format!("{}{}{}", policy("allow"), policy("deny"), app(1)),
+        app(1),
+        format!("{}{}{}{}", policy("allow"), policy("deny"), policy("scrape"), app(2)),
+    ]
+    .map(|text| merging::tree("d.yaml", &text));
+    let settings = Settings {
+        optional_kinds: vec!["NetworkPolicy".into()],
+        ..Settings::default()
+    };
+    let checked = merging::trees([&sides[0], &sides[1], &sides[2]], &settings);
+    assert_eq!(checked.text("d.yaml"), app(2));
+    let decisions = &checked.merged.decisions;
+    assert!(decisions.iter().any(|decision| decision.rule == Rule::GroupAbsent));
+    let other = merging::trees([&sides[0], &sides[1], &sides[2]], &Settings::default());
     assert!(
-        checked
-            .merged
-            .decisions
-            .iter()
-            .any(|decision| decision.rule == Rule::GroupAbsent)
+        other.text("d.yaml").contains("scrape"),
+        "a kind that is not optional comes"
+    );
+}
+
+#[test]
+fn a_comment_behind_the_marker_follows_theirs_unless_it_was_edited() {
+    let app = |marker: &str, x: u8| {
+        format!(
+            "{}--- {marker}\n{}",
+            deployment("x: 0\n"),
+            deployment(&format!("x: {x}\n")).replace("app", "other")
+        )
+    };
+    check_merge(
+        [
+            &app("# of 1.0", 1),
+            &app("# of 1.0", 1).replace("x: 0", "x: 0 # mine"),
+            &app("# of 2.0", 2),
+        ],
+        &app("# of 2.0", 2).replace("x: 0", "x: 0 # mine"),
+        Outcome::Clean,
+        &[],
+    );
+    check_merge(
+        [&app("# of 1.0", 1), &app("# mine", 1), &app("# of 2.0", 2)],
+        &app("# mine", 2),
+        Outcome::Clean,
+        &[],
+    );
+}
+
+#[test]
+fn a_value_that_an_anchor_shares_blocks_the_file_and_names_the_anchor() {
+    let ours = deployment("a: &size 1\nb: *size\nc: 1\n");
+    check_merge(
+        [
+            &deployment("a: 1\nb: 1\nc: 1\n"),
+            &ours,
+            &deployment("a: 2\nb: 1\nc: 2\n"),
+        ],
+        &ours,
+        Outcome::Blocked,
+        &["Deployment/app", "anchor `&size` on line", "plainly"],
     );
 }
 

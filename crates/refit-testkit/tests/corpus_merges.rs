@@ -115,6 +115,7 @@ impl Manifest<'_> {
         let one = |bytes: &[u8]| [(Path::new(file), Entry::file(bytes))].into_iter().collect::<Tree>();
         let ours = tree(self.path.parent().expect("a directory"));
         let settings = Settings {
+            optional_kinds: vec!["NetworkPolicy".into()],
             lists: ListKeys::read(&next),
             known_tags: self.catalog.known_tags().into_iter().collect(),
             ..Settings::default()

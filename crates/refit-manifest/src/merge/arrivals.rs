@@ -48,7 +48,8 @@ impl State<'_> {
         self.broken.extend(broken);
         for (place, identity) in missing {
             let path = self.sides.theirs.path(place).clone();
-            if self.taken_whole(&path) || self.broken.contains_key(&path) {
+            // Of a file that cannot be read nobody knows what was deleted from it.
+            if self.taken_whole(&path) || self.broken.contains_key(&path) || self.unfit(&path).is_some() {
                 continue;
             }
             if let Some(decision) = self.judge_missing(place, &identity, &new) {
@@ -126,7 +127,7 @@ impl State<'_> {
         None
     }
 
-    /// Tells whether the user took out every object of an optional group that base has: the network policies.
+    /// Tells whether the user took out every object of an optional kind that base has.
     fn group_is_absent(&self, identity: &Identity) -> bool {
         let is_member = |other: &Identity| other.kind == identity.kind && other.group == identity.group;
         let had = |index: &Index| {
@@ -136,7 +137,8 @@ impl State<'_> {
                 .flat_map(|(_, stream)| stream.objects())
                 .any(|(id, _)| is_member(id))
         };
-        &*identity.kind == "NetworkPolicy" && had(&self.sides.base) && !had(&self.sides.ours)
+        let is_optional = self.settings.optional_kinds.iter().any(|kind| **kind == *identity.kind);
+        is_optional && had(&self.sides.base) && !had(&self.sides.ours)
     }
 
     /// Tells whether the user deleted a file that base has.

@@ -50,6 +50,7 @@ pub(super) fn merge<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) -> Result<Wan
         (None, None) => Ok(Wanted::Same(ours)),
         (Some(base), None) => removed(merger, sides, base),
         (base, Some(theirs)) => {
+            marker(merger, sides);
             lead(merger, sides);
             if base.is_some_and(|base| base.body_text() == theirs.body_text()) || ours.body_text() == theirs.body_text()
             {
@@ -60,6 +61,27 @@ pub(super) fn merge<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) -> Result<Wan
             }
             structural(merger, sides, theirs)
         }
+    }
+}
+
+/// Lets the comment on the line of the marker follow theirs, where ours still has that of base.
+fn marker<'a>(merger: &mut Merger<'a>, sides: Sides<'a>) {
+    let (Some(base), Some(theirs)) = (sides.base, sides.theirs) else {
+        return;
+    };
+    let all = [base, sides.ours, theirs];
+    if all.iter().any(|document| !document.has_marker()) {
+        return;
+    }
+    let [old, own, new] = all.map(Document::marker_text);
+    if old != own || own == new {
+        return;
+    }
+    let message = "the comment behind `---` follows the new version";
+    let proposal = Proposal::bare(Rule::Comment, Outcome::Clean, Choice::Theirs, message);
+    let choice = merger.within("comments".to_owned(), |merger| merger.decide_as(Class::Other, proposal));
+    if choice == Choice::Theirs {
+        merger.splice(sides.ours.marker_comment(), new);
     }
 }
 

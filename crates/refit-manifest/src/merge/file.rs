@@ -9,7 +9,7 @@ use super::merger::{Merger, Subject};
 use super::render::Target;
 use crate::decision::Decision;
 use crate::edit::{self, Splice};
-use crate::parse;
+use crate::parse::{self, Kind, NodeRef};
 use crate::stream::{Document, Stream};
 use crate::tree::Path;
 
@@ -167,12 +167,32 @@ fn finish(ours: &Stream, mut done: Done, wanted: &[Wanted<'_>]) -> Result<Done, 
             let name = found
                 .identity()
                 .map_or_else(|| "a document".to_owned(), ToString::to_string);
+            let own = ours.documents().iter().find(|own| own.identity() == found.identity());
+            let cause = own.and_then(shared_value).unwrap_or_default();
             return Err(Failure::Guard(format!(
-                "{name} would not read back as computed; merge this file by hand, or write the part with anchors or tags plainly first"
+                "{name} would not read back as computed{cause}; write the values of anchors and tags plainly first, or merge \
+                 this file by hand"
             )));
         }
     }
     Ok(done)
+}
+
+/// Names the first anchor of a document: what stands there is the value of other places too.
+fn shared_value(document: &Document) -> Option<String> {
+    let mut open = vec![document.root()?];
+    while let Some(node) = open.pop() {
+        if let Some(anchor) = node.anchor() {
+            let line = document.line_of(node.span().start);
+            return Some(format!(
+                " (the anchor `&{anchor}` on line {line} stands for several places)"
+            ));
+        }
+        let mut below: Vec<NodeRef<'_>> = node.entries().map(|(_, value)| value).chain(node.items()).collect();
+        below.reverse();
+        open.extend(below.into_iter().filter(|node| node.kind() != Kind::Alias));
+    }
+    None
 }
 
 /// Tells whether most lines end in CRLF.

@@ -7,9 +7,35 @@ use super::lines::{self, Lines};
 use super::merger::{Choice, answered};
 use super::trees::{State, file_decision};
 use crate::decision::{Outcome, Rule};
+use crate::stream::Error;
 use crate::tree::{Entry, Path, Tree};
 
 impl State<'_> {
+    /// Gives why a manifest that would have to be merged must not be touched: a side is no text, too large, or holds a
+    /// merge of Git that nobody finished.
+    pub(super) fn unfit(&self, path: &Path) -> Option<String> {
+        if self.ours.get(path) == self.theirs.get(path) || self.ours.get(path).is_none() {
+            return None;
+        }
+        let sides = [
+            ("base", &self.sides.base),
+            ("ours", &self.sides.ours),
+            ("theirs", &self.sides.theirs),
+        ];
+        let (side, error) = sides
+            .into_iter()
+            .find_map(|(side, index)| Some((side, index.failed.get(path)?)))?;
+        Some(match error {
+            Error::NotUtf8 { offset } => {
+                format!("{side} is not UTF-8 at byte {offset}: save it as UTF-8, then merge again")
+            }
+            Error::ConflictMarker { line } => {
+                format!("{side} has a conflict marker of Git on line {line}: finish that merge first")
+            }
+            Error::TooLarge { size } => format!("{side} has {size} bytes, too many to be merged by structure"),
+        })
+    }
+
     /// Takes a file of theirs whose counterpart ours never changed.
     pub(super) fn take_whole(&mut self, path: &Path) {
         if self.ours.get(path) == self.theirs.get(path) {

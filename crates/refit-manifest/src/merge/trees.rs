@@ -196,6 +196,9 @@ impl State<'_> {
         let structured = path.is_yaml() || path.is_json();
         let regular = |tree: &Tree| tree.get(path).is_none_or(|entry| matches!(entry, Entry::File { .. }));
         let all_regular = regular(self.base) && regular(self.ours) && regular(self.theirs);
+        if structured && let Some(reason) = self.unfit(path) {
+            return self.block(path, &reason);
+        }
         match (structured && all_regular, self.sides.ours.file(path)) {
             (true, Some(file)) => self.objects(path, file),
             (true, None) if self.ours.get(path).is_none() => self.new_file(path),
@@ -205,13 +208,6 @@ impl State<'_> {
     }
 
     fn objects(&mut self, path: &Path, file: usize) {
-        let failed = [&self.sides.base, &self.sides.theirs]
-            .into_iter()
-            .find_map(|index| index.failed.get(path));
-        if let Some(error) = failed {
-            let message = format!("the generated file cannot be read: {error}");
-            return self.block(path, &message);
-        }
         let result = {
             let work = self.work_of(path, file);
             file::merge(&self.settings, work)

@@ -84,6 +84,7 @@ impl Upgrade<'_> {
             .map(|stream| ListKeys::read(&stream))
             .unwrap_or_default();
         let settings = Settings {
+            optional_kinds: vec!["NetworkPolicy".into()],
             lists,
             ..Settings::default()
         };

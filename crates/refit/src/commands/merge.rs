@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use refit_core::catalog::Catalog;
 use refit_core::report::{Exit, Next, Report, State};
 use refit_manifest::merge::{Merged, Settings, merge};
 use refit_manifest::{Answer as Choice, Answers, Decision, DecisionId, Entry, Tree};
@@ -147,17 +148,11 @@ fn trees(options: &Options, format: Format) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// Merges three trees; files that must not be merged stay as they are in ours.
-fn merged(mut sides: [Tree; 3], options: &Options) -> Result<Merged, Failure> {
-    let held = whole::hold_back(&mut sides);
+fn merged(sides: [Tree; 3], options: &Options) -> Result<Merged, Failure> {
     let [base, ours, theirs] = &sides;
     let mut merged = merge(base, ours, theirs, &settings(options)?);
     let doubles = merged.notes_on_duplicates();
     merged.decisions.extend(doubles);
-    for (path, entry, decision) in held {
-        merged.tree.insert(path, entry);
-        merged.decisions.push(decision);
-    }
     Ok(merged)
 }
 
@@ -180,6 +175,9 @@ fn settings(options: &Options) -> Result<Settings, Failure> {
     Ok(Settings {
         lists: schemas::read(&options.schema)?,
         answers: Answers(options.answer.iter().cloned().collect()),
+        optional_kinds: Catalog::flux()
+            .map(|catalog| catalog.optional_kinds())
+            .unwrap_or_default(),
         ..Settings::default()
     })
 }
