@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use refit_core::history::{self, Event, Told};
+use refit_core::history::{self, Event, Kind, Told};
 use refit_core::plan::line_of_answer;
 use refit_core::record::{Record, RecordedDecision};
 use refit_core::report::{History, HistoryDecision, HistoryLine, Next, Report, State};
@@ -47,7 +47,9 @@ pub(crate) fn history(ports: &Ports<'_>, ask: &Ask) -> Result<Report<History>, E
                     .iter()
                     .position(|one| one.commit == change.commit)
                     .unwrap_or_default();
-                lines.push((place, line((change, event), (record, after.is_some()), &requests)));
+                // A revert brings an older record back, which tells nothing about the revert itself.
+                let own = after.is_some() && (event.kind != Kind::Rollback || record.rolled_back.is_some());
+                lines.push((place, line((change, event), (record, own), &requests)));
             }
         }
     }
@@ -70,7 +72,10 @@ fn said(branch: &str, count: usize, log: &Log) -> (String, Vec<Next>) {
     if !log.cut {
         return (message, Vec::new());
     }
-    message.push_str("; the history of this clone is cut off, what came before its oldest commit is not told");
+    message.push_str(
+        "; the history of this clone is cut off: its oldest entry may have come by an earlier commit, and what was before \
+         is not told",
+    );
     (
         message,
         vec![Next::run("git fetch --unshallow", "fetch the rest of the history")],
@@ -128,7 +133,7 @@ fn is_meant(ask: &Ask, record: &Record) -> bool {
             .any(|name| last(name).as_ref() == Some(&record.cluster))
 }
 
-/// Writes one line; a record that is gone brought nothing of its own.
+/// Writes one line; a record that is gone, or an older one that came back, brought nothing of its own.
 fn line((change, event): (&Logged, &Event), (record, is_there): (&Record, bool), all: &[ChangeRequest]) -> HistoryLine {
     let request = is_there.then(|| request(change, record, all)).flatten();
     HistoryLine {
