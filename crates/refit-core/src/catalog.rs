@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn a_text_that_contradicts_itself_is_refused_with_the_line_at_fault() {
-        let head = "origin: a\ncomponents: [source-controller]\nreleases:\n";
+        let head = "origin: a\ndate: 2026-01-01\ncomponents: [source-controller]\nreleases:\n";
         check_refused(
             &format!("{head}- {{version: v2.0.0, manifest: default}}\n"),
             "`v2.0.0` must have tags",
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn a_given_text_replaces_the_embedded_one() {
-        let releases = "origin: a\ncomponents: [source-controller]\nreleases:\n- {version: v9.1.0, manifest: default, tags: [v9.0.0]}\n";
+        let releases = "origin: a\ndate: 2026-01-01\ncomponents: [source-controller]\nreleases:\n- {version: v9.1.0, manifest: default, tags: [v9.0.0]}\n";
         let catalog = Catalog::read(&Texts {
             releases,
             ..Texts::FLUX

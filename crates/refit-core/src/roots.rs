@@ -215,9 +215,15 @@ fn telling(directory: &str) -> Vec<&str> {
     parts
 }
 
+/// Joins the last parts to a name that can stand in commands, branches and file names as it is.
 fn last(parts: &[&str], count: usize) -> String {
     let text = parts[parts.len().saturating_sub(count)..].join("-");
-    text.trim_start_matches('.').to_owned()
+    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let text = text.replace(|letter: char| !plain(letter), "-");
+    match text.trim_start_matches(['.', '-']) {
+        "" => "cluster".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -306,6 +312,22 @@ mod tests {
                 "a-b-d44362d67d at `a-b`: a-b/g.yaml",
                 "a-b-c14cddc033 at `a/b`: a/b/g.yaml",
                 "c-b at `c/b`: c/b/g.yaml",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_name_can_stand_in_a_command_as_it_is() {
+        check(
+            &[
+                ("clusters/of eu/g.yaml", ""),
+                ("clusters/$(id);/g.yaml", ""),
+                ("clusters/Köln/g.yaml", ""),
+            ],
+            &[
+                "id-- at `clusters/$(id);`: clusters/$(id);/g.yaml",
+                "Köln at `clusters/Köln`: clusters/Köln/g.yaml",
+                "of-eu at `clusters/of eu`: clusters/of eu/g.yaml",
             ],
         );
     }

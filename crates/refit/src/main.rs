@@ -9,6 +9,7 @@ mod disk;
 mod docs;
 mod failure;
 mod output;
+mod sources;
 mod view;
 mod wiring;
 

@@ -15,11 +15,12 @@ use refit_source::{Credentials, Opening, Reach};
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::sources::Sources;
 
 /// The edges of one run.
 pub(crate) struct Edges {
     git: Git,
-    releases: Box<dyn Releases>,
+    releases: Sources,
     catalog: Catalog,
 }
 
@@ -28,9 +29,10 @@ impl Edges {
     pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
         let location = global.repo.as_deref().unwrap_or(".");
         let git = Git::open(location, &settings(global))?;
+        let top = git.worktree().map(Path::to_owned);
         Ok(Self {
             git,
-            releases: releases(&named(global), global)?,
+            releases: Sources::open(named(global), opening(global)?, top)?,
             catalog: built_in()?,
         })
     }
@@ -62,7 +64,7 @@ impl Edges {
         let ports = Ports {
             repository: &self.git,
             forge: &forge,
-            releases: &*self.releases,
+            releases: &self.releases,
             clock: &SystemClock,
             catalog: &self.catalog,
         };
