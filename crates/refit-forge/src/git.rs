@@ -123,6 +123,10 @@ impl Repository for Git {
         self.list_paths(commit)
     }
 
+    fn list_below(&self, commit: &CommitId, directory: &str) -> Result<Vec<Listed>, PortError> {
+        self.list_directory(commit, directory)
+    }
+
     fn read(&self, blob: &BlobId) -> Result<Arc<[u8]>, PortError> {
         self.read_blob(blob)
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
 
 mod bad_input;
+mod clusters;
 mod cuts;
 mod findings;
 mod people;

@@ -31,6 +31,17 @@ impl Git {
         Ok(paths)
     }
 
+    /// Lists the paths of a commit below a directory, without asking for filters.
+    pub(super) fn list_directory(&self, commit: &CommitId, directory: &str) -> Result<Vec<Listed>, PortError> {
+        self.check_commit(commit)?;
+        let what = format!("could not list `{directory}` of {commit} in {}", self.location);
+        let below = format!("{directory}/");
+        let arguments = ["ls-tree", "-r", "-z", "-l", "--full-tree", &commit.0, "--", &below];
+        let listed = self.program.ask(&what, &arguments)?;
+        let records = listed.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+        Ok(records.filter_map(listed_path).collect())
+    }
+
     /// Tells whether any attributes file speaks of filters, so that Git must be asked.
     fn may_filter(&self, paths: &[Listed]) -> Result<bool, PortError> {
         let speaks = |bytes: &[u8]| bytes.windows(6).any(|window| window == b"filter");

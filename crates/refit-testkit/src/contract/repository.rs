@@ -62,6 +62,13 @@ fn the_start_is_listed_and_read(place: &dyn Place) {
             .iter()
             .all(|listed| !listed.filtered)
     );
+    let below = |directory: &str| -> Vec<String> {
+        let listed = repository.list_below(&head, directory).expect("a listing");
+        listed.iter().map(|listed| listed.path.to_string()).collect()
+    };
+    assert_eq!(below("apps"), ["apps/a.yaml", "apps/deep/run.sh"]);
+    assert_eq!(below("app"), Vec::<String>::new());
+    assert_eq!(below(".refit"), Vec::<String>::new());
     assert_eq!(content(&*repository, &head, "apps/a.yaml"), b"a: 1\r\n");
     assert_eq!(content(&*repository, &head, "link"), b"apps/a.yaml");
     let two = ["link", "README.md", "link"].map(|path| blob(&*repository, &head, path));
