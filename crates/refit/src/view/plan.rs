@@ -15,7 +15,7 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
         line!(&mut text, "  {choice}");
     }
     if !plan.to.is_empty() {
-        entry(&mut text, "cluster", &plan.cluster);
+        clusters(&mut text, &plan.cluster, &plan.with);
         let route = plan
             .route
             .iter()
@@ -49,7 +49,7 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
 pub(crate) fn check(report: &Report<Check>) -> String {
     let check = &report.body;
     let mut text = lines::head_of_findings(report, &check.findings);
-    entry(&mut text, "cluster", check.cluster.as_deref().unwrap_or_default());
+    clusters(&mut text, check.cluster.as_deref().unwrap_or_default(), &check.with);
     if let (Some(from), Some(to)) = (&check.from, &check.to) {
         entry(&mut text, "checked", &format!("{from} -> {to}"));
     }
@@ -62,7 +62,7 @@ pub(crate) fn check(report: &Report<Check>) -> String {
 pub(crate) fn upgrade(report: &Report<Upgrade>) -> String {
     let upgrade = &report.body;
     let mut text = lines::head_of_findings(report, &upgrade.findings);
-    entry(&mut text, "cluster", &upgrade.cluster);
+    clusters(&mut text, &upgrade.cluster, &upgrade.with);
     if !upgrade.to.is_empty() {
         entry(&mut text, "version", &format!("{} -> {}", upgrade.from, upgrade.to));
     }
@@ -77,4 +77,11 @@ pub(crate) fn upgrade(report: &Report<Upgrade>) -> String {
     lines::findings(&mut text, &upgrade.findings, "");
     lines::next(&mut text, &report.next, "");
     text
+}
+
+/// Names the cluster, or all that share their generated files.
+fn clusters(text: &mut String, first: &str, with: &[String]) {
+    let names: Vec<&str> = std::iter::once(first).chain(with.iter().map(String::as_str)).collect();
+    let word = if with.is_empty() { "cluster" } else { "clusters" };
+    entry(text, word, &names.join(", "));
 }
