@@ -3,7 +3,7 @@
 use refit_core::catalog::Catalog;
 use refit_core::detect::{Recognised, detect, recognise};
 use refit_core::generated::Generated;
-use refit_core::options::recover;
+use refit_core::options::{OddDomain, odd_domains, recover};
 use refit_manifest::{Identity, Stream};
 
 use crate::support::{Manifest, below_header, each_version, examples, read, shared, split};
@@ -65,6 +65,28 @@ fn one_changed_argument_is_an_edit_and_all_changed_are_an_option() {
     check(
         &[("--watch-all-namespaces=true", "--watch-all-namespaces=false")],
         "v2.5.1, watchAllNamespaces false",
+    );
+}
+
+#[test]
+fn a_domain_that_looks_mistyped_is_named_with_the_controllers_that_state_it() {
+    let catalog = Catalog::flux().unwrap();
+    let odd = |text: &str| -> Vec<String> {
+        let stream = split(text.as_bytes());
+        let manifest = Generated::read(&stream, &catalog);
+        let found = odd_domains(&manifest, &recover(&manifest, &catalog), "cluster.local");
+        let line = |odd: &OddDomain| format!("{} for {}: {}", odd.domain, odd.expected, odd.controllers.join(","));
+        found.iter().map(line).collect()
+    };
+    let text = pristine();
+    assert_eq!(odd(&text), [""; 0]);
+    assert_eq!(odd(&text.replace("svc.cluster.local", "svc.corp.internal")), [""; 0]);
+    let one = text.replacen("svc.cluster.local", "svc.corp.internal", 1);
+    assert_eq!(odd(&one), ["corp.internal for cluster.local: source-controller"]);
+    let all = odd(&text.replace("svc.cluster.local", "svc.cluster-local"));
+    assert_eq!(
+        all,
+        ["cluster-local for cluster.local: source-controller,kustomize-controller,helm-controller"]
     );
 }
 

@@ -109,7 +109,7 @@ fn of_cluster(flow: Flow<'_>, group: &Group<'_>, cluster: &Cluster) -> Result<Cl
     let mut origin = None;
     let mut findings = cluster.findings.clone();
     for file in &cluster.files {
-        match sides::base(flow, group, file)? {
+        match sides::base(flow, group, file, None)? {
             Side::Had(base, from, notes) => {
                 changes.extend(changed(file, &base));
                 origin.get_or_insert(from);

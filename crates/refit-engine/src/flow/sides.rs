@@ -20,9 +20,35 @@ use crate::{Error, Ports};
 /// The most contents of a file's history that are looked at.
 const HISTORY_LIMIT: usize = 200;
 
+/// Finds the base of a file; definitions that the user copied from other releases, not newer than the target, are part of it.
+pub(super) fn base(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    file: &GeneratedFile,
+    to: Option<&Version>,
+) -> Result<Side, Error> {
+    let (mut base, origin, mut findings) = match written(flow, group, file)? {
+        Side::Had(base, origin, findings) => (base, origin, findings),
+        missing @ Side::Missing(_) => return Ok(missing),
+    };
+    let releases = copied::releases(file, flow.ports.catalog);
+    // What is newer than the target must not go back without a question.
+    for release in releases.iter().filter(|release| to.is_none_or(|to| *release <= to)) {
+        let Side::Had(bytes, ..) = contents::rendered(flow, release, &file.options)? else {
+            continue;
+        };
+        let Ok(other) = Stream::split(bytes) else { continue };
+        if let Some(rebased) = copied::rebase(&base, &file.stream, &other) {
+            base = rebased.bytes;
+            findings.push(copied::finding(file, release, &rebased.names));
+        }
+    }
+    Ok(Side::Had(base, origin, findings))
+}
+
 /// Finds the base of a file: the user's own file, the release contents (checked against the record of the last upgrade),
 /// the commit that introduced the version.
-pub(super) fn base(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> Result<Side, Error> {
+fn written(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> Result<Side, Error> {
     if let Some(bytes) = &flow.ask.base_file {
         return Ok(given(flow.ports, file, bytes));
     }
@@ -32,7 +58,6 @@ pub(super) fn base(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> R
     let tried = match contents::rendered(flow, version, &file.options)? {
         Side::Had(bytes, origin, mut findings) => {
             findings.extend(changed_digest(group, file, version, &bytes));
-            let bytes = with_copied(flow, file, bytes, &mut findings)?;
             return Ok(Side::Had(bytes, origin, findings));
         }
         Side::Missing(findings) => findings,
@@ -42,26 +67,6 @@ pub(super) fn base(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> R
         return Ok(Side::Missing(tried));
     }
     from_history(flow, file, version, &tried)
-}
-
-/// Puts definitions that the user copied from other releases into the base, so that they are no edits.
-fn with_copied(
-    flow: Flow<'_>,
-    file: &GeneratedFile,
-    mut base: Arc<[u8]>,
-    findings: &mut Vec<Finding>,
-) -> Result<Arc<[u8]>, Error> {
-    for release in copied::releases(file, flow.ports.catalog) {
-        let Side::Had(bytes, ..) = contents::rendered(flow, &release, &file.options)? else {
-            continue;
-        };
-        let Ok(other) = Stream::split(bytes) else { continue };
-        if let Some(rebased) = copied::rebase(&base, &file.stream, &other) {
-            base = rebased.bytes;
-            findings.push(copied::finding(file, &release, &rebased.names));
-        }
-    }
-    Ok(base)
 }
 
 /// Takes the file that the user gave, when it is a generated manifest of the installed version.
@@ -180,7 +185,7 @@ pub(super) fn both(flow: Flow<'_>, group: &Group<'_>, to: &Version) -> Result<(V
     let mut sides = Vec::new();
     let mut findings = Vec::new();
     for file in group.files() {
-        let base = base(flow, group, file)?;
+        let base = base(flow, group, file, Some(to))?;
         let theirs = contents::rendered(flow, to, &file.options)?;
         match (base, theirs) {
             (Side::Had(base, origin, notes), Side::Had(theirs, _, more)) => {

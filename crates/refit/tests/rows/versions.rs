@@ -152,6 +152,24 @@ fn row_3_an_edit_inside_a_copied_definition_is_asked_about() {
 }
 
 #[test]
+fn row_3_definitions_newer_than_the_target_do_not_go_back_without_a_question() {
+    let (Some(base), Some(copied)) = (pristine("v2.2.2"), pristine("v2.3.0")) else {
+        return;
+    };
+    let Some(world) = World::of(&definitions_of(&base, &copied)) else {
+        return;
+    };
+    let plan = world.run(&["plan", "flux@v2.2.3"]);
+    assert!(!plan.has("DefinitionsCopied"));
+    assert_eq!(
+        plan.code, 3,
+        "what may be stored already would be lost: {:#}",
+        plan.json
+    );
+    assert!(plan.has("StoredVersionRemoved"));
+}
+
+#[test]
 fn row_4_labels_and_definitions_outweigh_a_header_and_images_that_a_bot_raised() {
     let (Some(base), Some(raised), Some(target)) = (pristine("v2.6.3"), pristine("v2.6.4"), pristine("v2.7.5")) else {
         return;
