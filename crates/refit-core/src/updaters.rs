@@ -67,7 +67,7 @@ impl Updaters {
             .iter()
             .filter_map(|(path, text)| Some((path, renovate::find(text, files)?.at(path))));
         let mut found: Vec<(&Path, Finding)> = everywhere.chain(inside).chain(renovate).collect();
-        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.sort_by_key(|(path, _)| *path);
         let ranges = instances.iter().filter(|instance| instance.is_range());
         let operators = ranges.map(|instance| operator(instance));
         found.into_iter().map(|(_, finding)| finding).chain(operators).collect()
