@@ -127,11 +127,14 @@ pub(crate) fn annotations() -> Vec<FieldSpec> {
 /// Sets pairs in fields of all objects; `Err` has the object and why kustomize stops.
 pub(crate) fn set(resources: &mut [Resource], pairs: &Value, specs: &[FieldSpec]) -> Result<(), (usize, String)> {
     for (at, resource) in resources.iter_mut().enumerate() {
+        let before = (!resource.shared.is_empty()).then(|| resource.value.clone());
         for (key, text) in pairs.as_map().into_iter().flatten() {
+            let mut new = 0;
             for spec in specs {
                 let mut set = |field: &mut Value| match field {
                     Value::Map(map) => {
-                        map.insert(key.clone(), Value::text(if text.is_null() { "" } else { text.raw() }));
+                        let text = Value::text(if text.is_null() { "" } else { text.raw() });
+                        new += usize::from(map.insert(key.clone(), text).is_none());
                         Ok(())
                     }
                     field if field.is_null() => Ok(()),
@@ -139,6 +142,12 @@ pub(crate) fn set(resources: &mut [Resource], pairs: &Value, specs: &[FieldSpec]
                 };
                 visit(&mut resource.value, spec, Make::Mapping, &mut set).map_err(|reason| (at, reason))?;
             }
+            if new > 1 {
+                resource.shared.insert(key.clone());
+            }
+        }
+        if let Some(before) = before {
+            resource.note_shared(&before);
         }
     }
     Ok(())

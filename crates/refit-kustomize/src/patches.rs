@@ -185,6 +185,8 @@ impl Patches<'_> {
                 continue;
             }
             resource.value = applied.value;
+            // All values are new ones now.
+            resource.shared.clear();
             let mut annotations = strings(&resource.value, "annotations");
             let kept = strings(&before, "annotations");
             annotations.extend(kept.into_iter().filter(|(key, _)| key.starts_with(INTERNAL)));
@@ -235,6 +237,7 @@ fn merge_one(resource: &mut Resource, patch: &Value) -> Result<Effect, String> {
     }
     let before = without_internal(&resource.value);
     let merged = merge::merge(&resource.value, patch)?;
+    let whole = (!resource.shared.is_empty()).then(|| resource.value.clone());
     effect.merge = Merge {
         replaced: merged.replaced,
         directives: merge::directives(patch),
@@ -247,6 +250,9 @@ fn merge_one(resource: &mut Resource, patch: &Value) -> Result<Effect, String> {
             effect.changed = true;
             return Ok(effect);
         }
+    }
+    if let Some(whole) = whole {
+        resource.note_shared(&whole);
     }
     let value = &mut resource.value;
     if !kind && raw_at(value, &["kind"]) != id.kind {

@@ -239,10 +239,14 @@ fn set_value(selected: &Value, value: &Value, place: &mut Value) -> Result<(), M
     }
     let as_written = plain(&text, Rules::Objects);
     *place = match (&*place, as_written) {
-        (Value::Text(_), _) => Value::text(&text),
+        (Value::Text(_), Value::Text(_)) => Value::text(&text),
         (Value::Number(kind), written) if kind.is_empty() => written,
         (Value::Number(_), written @ Value::Number(_)) | (Value::Bool(_), written @ Value::Bool(_)) => written,
-        _ => return Err(Miss::Unsure(format!("`{text}` replaces a value of another type"))),
+        _ => {
+            return Err(Miss::Unsure(format!(
+                "`{text}` replaces a value that may be of another type"
+            )));
+        }
     };
     Ok(())
 }

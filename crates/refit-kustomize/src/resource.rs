@@ -3,7 +3,7 @@
 //! In: values with their origin. Out: [`Resource`]s, which remember what they were called before. Like kustomize they do
 //! so in annotations of their own, so that a patch finds `annotations` where kustomize's does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use refit_manifest::Path;
@@ -37,6 +37,11 @@ pub(crate) struct Resource {
     pub(crate) through: Vec<Path>,
     /// Whether a patch removed it.
     pub(crate) deleted: bool,
+    /// Labels and annotations that were put into several of its fields at once. Kustomize keeps one value for all of them,
+    /// so that a later change of one changes the others.
+    pub(crate) shared: BTreeSet<Arc<str>>,
+    /// The label or annotation that was changed although it is shared; what kustomize makes of that is not evaluated.
+    pub(crate) unsure: Option<Arc<str>>,
 }
 
 impl Resource {
@@ -46,6 +51,16 @@ impl Resource {
             origin,
             through: Vec::new(),
             deleted: false,
+            shared: BTreeSet::new(),
+            unsure: None,
+        }
+    }
+
+    /// Notes whether a change touched a label or annotation that is shared.
+    pub(crate) fn note_shared(&mut self, before: &Value) {
+        let changed = |key: &&Arc<str>| values_of(before, key) != values_of(&self.value, key);
+        if let Some(key) = self.shared.iter().find(changed) {
+            self.unsure = Some(key.clone());
         }
     }
 
@@ -119,6 +134,20 @@ impl Resource {
         list.map(|list| list.raw().split(',').map(ToOwned::to_owned).collect())
             .unwrap_or_default()
     }
+}
+
+/// Lists the values of a key, wherever it stands.
+fn values_of<'a>(value: &'a Value, key: &str) -> Vec<&'a Value> {
+    let below = value
+        .as_map()
+        .into_iter()
+        .flat_map(BTreeMap::values)
+        .chain(value.items());
+    value
+        .get(key)
+        .into_iter()
+        .chain(below.flat_map(|inner| values_of(inner, key)))
+        .collect()
 }
 
 /// Gives what a value calls itself.

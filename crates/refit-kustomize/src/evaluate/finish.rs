@@ -32,6 +32,13 @@ impl Evaluation<'_> {
             let words = object.map(|object| format!("`{object}`: ")).unwrap_or_default();
             Stop::failed(&kustomization.path, 1, format!("{words}{reason}"))
         };
+        for resource in &resources {
+            if let Some(key) = &resource.unsure {
+                let identity = resource.id().identity();
+                let message = format!("`{identity}`: `{key}`, which stands in several fields, is changed again");
+                self.notes.take(Stop::unsure(&kustomization.path, 1, message));
+            }
+        }
         if let Err((at, reason)) = generators::add_hashes(&mut resources) {
             let identity = resources.get(at).map(|resource| resource.id().identity().to_string());
             let message = format!("`{}`: {reason}", identity.unwrap_or_default());
