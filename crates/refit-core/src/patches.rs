@@ -12,6 +12,7 @@ mod mapped;
 mod cut;
 mod edits;
 mod shared;
+mod meant;
 mod settle;
 
 pub use compare::verify;

@@ -43,7 +43,11 @@ impl Compared<'_> {
         if now.effects.is_empty() {
             let lost = !was.effects.is_empty();
             let objects = was.matched().cloned().collect();
-            return lost.then(|| about(objects, What::MatchesNothing)).into_iter().collect();
+            let what = match now.target {
+                Some(_) => What::MatchesNothing,
+                None => What::TargetGone,
+            };
+            return lost.then(|| about(objects, what)).into_iter().collect();
         }
         let matched: Vec<Identity> = now.matched().cloned().collect();
         let mut problems = self.operations(now, was, &slot);

@@ -187,7 +187,7 @@ impl Work<'_> {
                     if quote.is_some_and(|quote| splice.text.contains(quote)) {
                         return Err(STYLE);
                     }
-                    self.own.push(mapped.splice(stream.text(), splice).ok_or(STYLE)?);
+                    self.own.push(mapped.splice(splice).ok_or(STYLE)?);
                 }
             }
         }
@@ -292,5 +292,203 @@ pub(super) fn target(text: &str) -> Result<Change, Unfit> {
         Ok(Change::Target(text.to_owned()))
     } else {
         Err("it is no name of an object")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use refit_kustomize::Field;
+    use refit_manifest::Entry;
+
+    use super::*;
+
+    const KUSTOMIZATION: &str = "\
+resources: [g.yaml]
+patches:
+# Why the first one is here.
+- target: {kind: Deployment, name: old}
+  patch: '[{op: replace, path: /spec/r, value: 3}, {op: add, path: /spec/s, value: 4}]'
+# Why the second one is here.
+- patch: |
+    # in front
+    - op: add
+      path: /args/-
+      value: --a
+    # commented out:
+    # - op: add
+    #   path: /args/-
+    - op: add
+      path: \"/args/0\"
+      value: --b
+  target:
+    kind: Deployment # all of them
+    name: (a|b)
+# At the end.
+patchesStrategicMerge:
+- deletions.yaml
+- |-
+  kind: Service
+  metadata:
+    name: s
+  ---
+  kind: Service
+  metadata:
+    name: t
+";
+    const DELETIONS: &str = "\
+---
+# Delete a.
+$patch: delete
+kind: Policy
+metadata: {name: a}
+---
+# Delete b.
+$patch: delete
+kind: Policy
+metadata: {name: b}
+";
+
+    fn slot(
+        field: Field,
+        index: usize,
+        document: impl Into<Option<usize>>,
+        operation: impl Into<Option<usize>>,
+    ) -> Slot {
+        Slot {
+            kustomization: "kustomization.yaml".into(),
+            field,
+            index,
+            document: document.into(),
+            operation: operation.into(),
+        }
+    }
+
+    fn edited(edits: &[(Slot, Change)]) -> Result<Edited, Unfit> {
+        let file = |path: &str, text: &str| (Path::from(path), Entry::file(text.as_bytes()));
+        let tree: Tree = [
+            file("kustomization.yaml", KUSTOMIZATION),
+            file("deletions.yaml", DELETIONS),
+        ]
+        .into_iter()
+        .collect();
+        Edits(edits.iter().cloned().collect()).apply(&tree)
+    }
+
+    /// Checks that a file is the original without, or with other, text at one place.
+    fn check(edits: &[(Slot, Change)], path: &str, replaced: &[(&str, &str)]) {
+        let mut expected = if path == "deletions.yaml" {
+            DELETIONS
+        } else {
+            KUSTOMIZATION
+        }
+        .to_owned();
+        for (old, new) in replaced {
+            assert!(expected.contains(old), "{old}");
+            expected = expected.replacen(old, new, 1);
+        }
+        let files = edited(edits).unwrap().files;
+        let text = files[&Path::from(path)].as_ref().unwrap();
+        assert_eq!(String::from_utf8_lossy(text), expected);
+    }
+
+    #[test]
+    fn an_operation_leaves_a_literal_block_and_the_comments_inside_stay() {
+        let first = "    - op: add\n      path: /args/-\n      value: --a\n";
+        check(
+            &[(slot(Field::Patches, 1, 0, 0), Change::Remove)],
+            "kustomization.yaml",
+            &[(first, "")],
+        );
+        let last = "    - op: add\n      path: \"/args/0\"\n      value: --b\n";
+        check(
+            &[(slot(Field::Patches, 1, 0, 1), Change::Remove)],
+            "kustomization.yaml",
+            &[(last, "")],
+        );
+    }
+
+    #[test]
+    fn an_operation_leaves_a_quoted_list() {
+        check(
+            &[(slot(Field::Patches, 0, 0, 0), Change::Remove)],
+            "kustomization.yaml",
+            &[("{op: replace, path: /spec/r, value: 3}, ", "")],
+        );
+        check(
+            &[(slot(Field::Patches, 0, 0, 1), Change::Remove)],
+            "kustomization.yaml",
+            &[(", {op: add, path: /spec/s, value: 4}", "")],
+        );
+    }
+
+    #[test]
+    fn an_entry_goes_with_its_comment_when_nothing_of_it_is_left() {
+        let start = KUSTOMIZATION.find("# Why the second").unwrap();
+        let end = KUSTOMIZATION.find("# At the end").unwrap();
+        let both = [0, 1].map(|operation| (slot(Field::Patches, 1, 0, operation), Change::Remove));
+        check(&both, "kustomization.yaml", &[(&KUSTOMIZATION[start..end], "")]);
+        let edited = edited(&both).unwrap();
+        assert!(edited.shift.has(&slot(Field::Patches, 1, None, None)));
+    }
+
+    #[test]
+    fn a_list_without_entries_goes_with_its_key() {
+        let start = KUSTOMIZATION.find("patches:").unwrap();
+        let end = KUSTOMIZATION.find("# At the end").unwrap();
+        let both = [0, 1].map(|index| (slot(Field::Patches, index, None, None), Change::Remove));
+        check(&both, "kustomization.yaml", &[(&KUSTOMIZATION[start..end], "")]);
+    }
+
+    #[test]
+    fn pointers_and_names_are_replaced_in_their_quotes() {
+        let pointer = |text: &str| pointer(text).unwrap();
+        check(
+            &[
+                (slot(Field::Patches, 0, 0, 0), pointer("/spec/x")),
+                (slot(Field::Patches, 1, 0, 1), pointer("/args/1")),
+                (slot(Field::Patches, 1, 0, None), target("(a|c)").unwrap()),
+                (slot(Field::PatchesStrategicMerge, 1, 1, None), target("u").unwrap()),
+            ],
+            "kustomization.yaml",
+            &[
+                ("/spec/r", "/spec/x"),
+                ("\"/args/0\"", "\"/args/1\""),
+                ("(a|b)", "(a|c)"),
+                ("name: t", "name: u"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_document_leaves_a_patch_file_and_the_file_goes_with_the_last() {
+        let (a, b) = (
+            slot(Field::PatchesStrategicMerge, 0, 0, None),
+            slot(Field::PatchesStrategicMerge, 0, 1, None),
+        );
+        let start = DELETIONS.rfind("---").unwrap();
+        check(
+            &[(b.clone(), Change::Remove)],
+            "deletions.yaml",
+            &[(&DELETIONS[start..], "")],
+        );
+        let all = [(a, Change::Remove), (b, Change::Remove)];
+        check(&all, "kustomization.yaml", &[("- deletions.yaml\n", "")]);
+        assert_eq!(edited(&all).unwrap().files[&Path::from("deletions.yaml")], None);
+    }
+
+    #[test]
+    fn an_entry_in_a_style_that_would_have_to_be_written_anew_is_left() {
+        let folded = "patches:\n- patch: >\n    [{op: add,\n    path: /a, value: 1}, {op: add, path: /b, value: 1}]\n";
+        let file = (Path::from("kustomization.yaml"), Entry::file(folded.as_bytes()));
+        let tree: Tree = [file].into_iter().collect();
+        let edits = |operation| Edits([(slot(Field::Patches, 0, 0, operation), Change::Remove)].into());
+        assert_eq!(edits(Some(0)).apply(&tree).unwrap_err(), STYLE);
+        assert!(edits(None).apply(&tree).is_ok());
+    }
+
+    #[test]
+    fn values_that_are_no_pointers_or_names_are_refused() {
+        assert!(pointer("spec/x").is_err() && pointer("/a b").is_err() && pointer("/a'").is_err());
+        assert!(target("").is_err() && target("*").is_err() && target("a: b").is_err());
     }
 }

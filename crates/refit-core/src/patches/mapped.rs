@@ -14,7 +14,8 @@ use refit_manifest::scalar::Style;
 pub(super) enum Mapped {
     /// All at one distance.
     Shift(usize),
-    /// Line by line behind an indentation: the start of each line in the text and in the file; the last is the end.
+    /// Line by line behind an indentation: the start of each line in the text and in the file;
+    /// the last is the end where a line ends there.
     Lines { starts: Vec<(usize, usize)>, indent: usize },
 }
 
@@ -35,14 +36,13 @@ impl Mapped {
     }
 
     /// Moves a splice over the text to the file.
-    pub(super) fn splice(&self, text: &str, splice: Splice) -> Option<Splice> {
+    pub(super) fn splice(&self, splice: Splice) -> Option<Splice> {
         let range = match self {
             Self::Shift(by) => splice.range.start + by..splice.range.end + by,
             Self::Lines { starts, .. } => {
                 let line = |at: usize| starts.iter().find(|(start, _)| *start == at).map(|(_, source)| *source);
-                let whole = splice.text.is_empty() && (splice.range.end < text.len() || text.ends_with('\n'));
                 match (line(splice.range.start), line(splice.range.end)) {
-                    (Some(start), Some(end)) if whole => start..end,
+                    (Some(start), Some(end)) if splice.text.is_empty() => start..end,
                     _ => self.range(&splice.range)?,
                 }
             }
@@ -88,7 +88,9 @@ fn lines(text: &str, source: &str, at: usize) -> Option<Mapped> {
         in_text += line.len();
         in_source += row.len();
     }
-    starts.push((in_text, in_source));
+    if text.ends_with('\n') {
+        starts.push((in_text, in_source));
+    }
     Some(Mapped::Lines {
         starts,
         indent: indent?,

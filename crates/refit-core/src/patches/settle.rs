@@ -12,7 +12,7 @@ use refit_manifest::{Answer, Answers, Decision, DecisionId, Entry, Outcome, Path
 use super::cut::Unfit;
 use super::edits::{self, Change, Edits};
 use super::problem::Weight;
-use super::{Problem, Shift, Slot, What, compare, shared, words};
+use super::{Problem, Shift, Slot, What, compare, meant, shared, words};
 use crate::finding::Finding;
 
 /// The most evaluations of one directory.
@@ -52,9 +52,10 @@ pub struct Settled {
 
 /// Finds and settles.
 pub fn settle(question: &Question<'_>) -> Settled {
-    let before = (question.evaluate)(question.before, question.directory);
+    let mut before = (question.evaluate)(question.before, question.directory);
     let mut work = Work {
         question,
+        reading: Reading::AsWritten,
         real: Edits::default(),
         seen: Edits::default(),
         known: BTreeSet::new(),
@@ -69,11 +70,15 @@ pub fn settle(question: &Question<'_>) -> Settled {
         }
         State::Failed(failures) => {
             let after = (question.evaluate)(question.after, question.directory);
-            work.out
-                .findings
-                .extend(words::was_broken(question.directory, failures, &after.state));
+            let broken = words::was_broken(question.directory, failures, &after.state);
+            work.out.findings.extend(broken);
             work.out.is_evaluated = true;
-            return work.out;
+            let meant = meant::read(question.before).map(|tree| (question.evaluate)(&tree, question.directory));
+            match meant.filter(|meant| meant.state == State::Evaluated) {
+                Some(meant) => before = meant,
+                None => return work.out,
+            }
+            work.reading = Reading::AsMeant;
         }
         State::Evaluated => work.out.is_evaluated = true,
     }
@@ -106,8 +111,18 @@ pub fn with_files(tree: &Tree, files: &BTreeMap<Path, Option<Arc<[u8]>>>) -> Tre
     tree
 }
 
+/// How patches are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// As kustomize reads them.
+    AsWritten,
+    /// As they are meant, where kustomize refuses them before the upgrade already.
+    AsMeant,
+}
+
 struct Work<'a> {
     question: &'a Question<'a>,
+    reading: Reading,
     /// What people asked for.
     real: Edits,
     /// The same without the patches at which the build fails, so that what comes behind them is seen.
@@ -122,7 +137,10 @@ impl Work<'_> {
         let Ok(edited) = self.seen.apply(self.question.after) else {
             return false;
         };
-        let tree = with_files(self.question.after, &edited.files);
+        let mut tree = with_files(self.question.after, &edited.files);
+        if self.reading == Reading::AsMeant {
+            tree = meant::read(&tree).unwrap_or(tree);
+        }
         let after = (self.question.evaluate)(&tree, self.question.directory);
         if let State::NotEvaluated(reasons) = &after.state {
             self.out.is_evaluated = false;
