@@ -14,8 +14,13 @@ mod edits;
 mod shared;
 mod meant;
 mod settle;
+mod overlaid;
+mod folders;
 
 pub use compare::verify;
+pub use folders::over_folders;
+pub use overlaid::{has_patches, matched, reach_generated};
 pub use problem::{Problem, What};
 pub use settle::{Question, Settled, settle, with_files};
 pub use slot::{Shift, Slot};
+pub use words::{counted, told};

@@ -4,6 +4,7 @@
 //! nothing is left to choose while it is carried out. Knows neither Git nor forge.
 
 mod changes;
+mod patches;
 mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ use refit_manifest::{Answers, Class, Decision, Entry, Identity, Outcome, Path, S
 use crate::catalog::Catalog;
 use crate::digest;
 use crate::edits;
-use crate::finding::{Acceptance, Code, Finding};
+use crate::finding::{self, Acceptance, Code, Finding};
 use crate::generated::Generated;
 use crate::inventory::{Cluster, Group};
 use crate::options::Options;
@@ -97,6 +98,8 @@ pub struct Plan {
     pub branch: String,
     /// The files that the commit writes: path, bytes, whether they may be run.
     pub writes: Vec<Write>,
+    /// The files that it removes.
+    pub removes: Vec<Path>,
     /// The message of the commit.
     pub message: String,
     /// The title of the request.
@@ -151,9 +154,12 @@ pub fn upgrade_id(branch: &str, group: &Group<'_>, target: &str) -> String {
 /// Makes the plan.
 pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     let ours = ours(given);
-    let merged = merged(given, &ours);
+    let mut merged = merged(given, &ours);
     let upgrade = upgrade_id(&given.snapshot.branch, given.group, &target(given));
     let mut writes = changes::writes(&ours, &merged.tree);
+    let mut patches = patches::verify(given, &writes);
+    writes.append(&mut patches.writes);
+    merged.decisions.append(&mut patches.decisions);
     for cluster in given.group.clusters() {
         writes.push(Write {
             path: Record::path(&cluster.root.name),
@@ -163,10 +169,12 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     }
     let mut findings = given.findings.to_vec();
     findings.extend(merged.decisions.iter().filter_map(blocked));
+    findings.append(&mut patches.findings);
+    finding::accept(&mut findings, given.accepted);
     let filtered = filtered(given.snapshot, &writes);
     findings.extend(filtered.into_iter().filter(|finding| !is_said(given.findings, finding)));
     let decisions = changes::lines(&merged.decisions);
-    let files = changes::files(&given.snapshot.tree, &writes);
+    let files = changes::files(&given.snapshot.tree, &writes, &patches.removes);
     let texts = texts::write(&texts::Parts {
         given,
         upgrade: &upgrade,
@@ -176,6 +184,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         files: &files,
         findings: &findings,
         kept: &kept(given, &decisions),
+        patches: &patches.lines,
     });
     Ok(Plan {
         platform: given.catalog.platform().clone(),
@@ -186,6 +195,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         branch: texts::branch(given, &upgrade),
         upgrade,
         writes,
+        removes: patches.removes,
         message: texts.message,
         title: texts.title,
         body: texts.body,

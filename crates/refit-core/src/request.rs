@@ -47,6 +47,8 @@ pub struct Facts<'a> {
     pub decisions: &'a [DecisionLine],
     /// What the user had changed against the generator.
     pub kept: &'a [ChangeLine],
+    /// What was found about the patches of its kustomizations.
+    pub patches: &'a [String],
     /// The objects that leave the plane.
     pub leaving: &'a [String],
     /// The images that the user's registry must have before the merge.
@@ -129,6 +131,7 @@ pub fn body(facts: &Facts<'_>) -> String {
     list(&mut text, "API versions", facts.apis, api);
     list(&mut text, "Objects that leave", facts.leaving, |object| code(object));
     list(&mut text, "Kept from your files", facts.kept, kept);
+    list(&mut text, "Kustomize patches", facts.patches, |told| line(told));
     let noted: Vec<&DecisionLine> = facts.decisions.iter().filter(|decision| !decision.open).collect();
     list(&mut text, "Decided by rule or answer", &noted, |decision| {
         taken(decision)
@@ -173,6 +176,9 @@ fn open(text: &mut String, decisions: &[DecisionLine]) {
     for decision in open.iter().take(LIST_LIMIT) {
         text.push_str(&format!("- {}\n", sentence(&decision.message)));
         for (answer, value) in [("ours", &decision.ours), ("theirs", &decision.theirs)] {
+            if !decision.takes_theirs() && answer == "theirs" {
+                continue;
+            }
             let command = code(&format!("refit resolve {} {answer}", decision.id));
             let value = value.as_deref().map_or_else(|| "without it".to_owned(), code);
             text.push_str(&format!("  - {command}: {value}\n"));
@@ -356,6 +362,7 @@ mod tests {
             apis: &[],
             decisions: &[],
             kept: &[],
+            patches: &[],
             leaving: &[],
             mirror: &[],
             findings: &[],
@@ -401,6 +408,7 @@ mod tests {
             apis: &apis,
             decisions: &[decision("d1", true), decision("d2", false)],
             kept: &kept,
+            patches: &["2 patches reach what they reached before".into()],
             leaving: &["Service/old in flux-system".into()],
             mirror: &["registry.example/fluxcd/source-controller:v1.7.4".into()],
             findings: &findings,
@@ -447,6 +455,10 @@ Do not merge before they are taken; your side stands in the file.
 ## Kept from your files
 
 - Deployment/helm-controller `spec.replicas`: you have `3`, the generator wrote `1`
+
+## Kustomize patches
+
+- 2 patches reach what they reached before
 
 ## Decided by rule or answer
 

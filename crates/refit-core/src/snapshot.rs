@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use refit_manifest::{Path, Tree};
+use refit_manifest::{Entry, Path, Tree};
 
 use crate::record::Record;
 
@@ -24,6 +24,19 @@ pub struct Snapshot {
     pub paths: BTreeMap<Path, Seen>,
     /// The files that matter, see [`wanted`].
     pub tree: Tree,
+}
+
+impl Snapshot {
+    /// Gives all files; of those that were not read the names alone, so that whoever looks for one finds it.
+    pub fn whole(&self) -> Tree {
+        let mut tree = self.tree.clone();
+        for path in self.paths.keys() {
+            if tree.get(path).is_none() {
+                tree.insert(path.clone(), Entry::file(*b""));
+            }
+        }
+        tree
+    }
 }
 
 /// What is known about a path without its content.

@@ -9,6 +9,9 @@ use refit_manifest::{Identity, Path};
 use super::problem::Pointed;
 use super::{Problem, Shift, Slot, What, same, words};
 
+/// The most characters that are shown of an element.
+const SHOWN: usize = 100;
+
 /// Says what became of each patch. An evaluation that did not end before gives no ground to compare on, so that nothing
 /// is said.
 pub fn verify(before: &Built, after: &Built, shift: &Shift) -> Vec<Problem> {
@@ -105,10 +108,16 @@ impl Compared<'_> {
             moved.map(|at| (at, &was.from_meaning, &now.from_meaning))
         };
         let (at, old, new) = at.or_else(from)?;
+        let place = |built, steps: &[Step], end: Option<&Value>| {
+            let in_build = || same::at(object(built, &effect.original)?, steps.get(..=at)?).map(same::shown);
+            let is_end = at + 1 == steps.len();
+            let element = end.filter(|_| is_end).map(same::shown).or_else(in_build);
+            told(steps, at, element)
+        };
         Some(What::OtherMeaning {
             instead: self.instead(&now.pointer, &old[..=at], effect),
-            before: told(old, at, was.before.as_ref()),
-            after: told(new, at, now.before.as_ref()),
+            before: place(self.before, old, was.before.as_ref()),
+            after: place(self.after, new, now.before.as_ref()),
             operation,
         })
     }
@@ -320,12 +329,14 @@ fn compared_steps(operation: &Operation) -> &[Step] {
     }
 }
 
-/// Writes what steps mean, with the element's value where it has no name.
-fn told(steps: &[Step], at: usize, end: Option<&Value>) -> String {
+/// Writes what steps mean, with the value of the element that tells, where it has no name.
+fn told(steps: &[Step], at: usize, element: Option<String>) -> String {
     let text = meaning(steps);
-    match (steps.get(at), end) {
-        (Some(Step::Element { identity, .. }), Some(value)) if identity.is_empty() && at + 1 == steps.len() => {
-            format!("{text}, {}", same::shown(value))
+    match (steps.get(at), element) {
+        (Some(Step::Element { identity, .. }), Some(element)) if identity.is_empty() => {
+            let cut: String = element.chars().take(SHOWN).collect();
+            let rest = if cut == element { "" } else { "..." };
+            format!("{text}: {cut}{rest}")
         }
         _ => text,
     }
@@ -337,11 +348,22 @@ fn hides(list: String, before: Option<&Value>, after: Option<&Value>, written: &
     (!items.is_empty() || !dropped.is_empty()).then_some(What::HidesItems { list, items, dropped })
 }
 
+/// Gives the final value of an object that a patch matched, by what its origin calls it.
 fn object<'b>(built: &'b Built, original: &Identity) -> Option<&'b Value> {
     let mut objects = built.objects.iter();
     objects
-        .find(|object| object.original == *original)
+        .find(|object| is_one(&object.original, original))
         .map(|object| &object.value)
+}
+
+/// Tells whether two identities are of one object; no namespace and the one that kustomize then assumes are the same.
+fn is_one(one: &Identity, other: &Identity) -> bool {
+    let namespace = |of: &Identity| match &*of.namespace {
+        "default" | "_non_namespaceable_" => "".into(),
+        _ => std::sync::Arc::clone(&of.namespace),
+    };
+    let names = |of: &Identity| (of.group.clone(), of.kind.clone(), of.name.clone(), namespace(of));
+    names(one) == names(other)
 }
 
 fn is_patch(field: Field) -> bool {
@@ -543,7 +565,7 @@ mod tests {
             &built(replace("--new=1")),
             &[
                 "other-meaning: The patch in kustomization.yaml has the operation `replace /args/0`, which reaches \
-               `args[0], --log-level=info` of Crd/a and would reach `args[0], --new=1`; the new version has nowhere what \
+               `args[0]: --log-level=info` of Crd/a and would reach `args[0]: --new=1`; the new version has nowhere what \
                it reached",
             ],
         );

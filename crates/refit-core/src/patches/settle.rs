@@ -38,10 +38,12 @@ pub struct Question<'a> {
 /// What was found and done.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
-    /// Whether the directory could be evaluated before the upgrade and after it.
-    pub is_evaluated: bool,
+    /// Whether the patches could be compared.
+    pub is_verified: bool,
     /// The decisions, open and answered.
     pub decisions: Vec<Decision>,
+    /// The same in a request's words.
+    pub lines: Vec<String>,
     /// What needs no answer.
     pub findings: Vec<Finding>,
     /// The files that answers changed; `None` where a file goes.
@@ -72,15 +74,15 @@ pub fn settle(question: &Question<'_>) -> Settled {
             let after = (question.evaluate)(question.after, question.directory);
             let broken = words::was_broken(question.directory, failures, &after.state);
             work.out.findings.extend(broken);
-            work.out.is_evaluated = true;
             let meant = meant::read(question.before).map(|tree| (question.evaluate)(&tree, question.directory));
             match meant.filter(|meant| meant.state == State::Evaluated) {
                 Some(meant) => before = meant,
                 None => return work.out,
             }
             work.reading = Reading::AsMeant;
+            work.out.is_verified = true;
         }
-        State::Evaluated => work.out.is_evaluated = true,
+        State::Evaluated => work.out.is_verified = true,
     }
     for _ in 0..ROUNDS {
         if !work.round(&before) {
@@ -143,7 +145,7 @@ impl Work<'_> {
         }
         let after = (self.question.evaluate)(&tree, self.question.directory);
         if let State::NotEvaluated(reasons) = &after.state {
-            self.out.is_evaluated = false;
+            self.out.is_verified = false;
             self.out
                 .findings
                 .extend(words::not_evaluated(self.question.directory, reasons));
@@ -177,6 +179,7 @@ impl Work<'_> {
             Some(Answer::Theirs) => Err("the patch can only stay as it is"),
             Some(Answer::Value(_)) => Err("there is nothing that a value could take the place of"),
             None => {
+                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 return self.look_behind(problem);
             }
@@ -185,6 +188,7 @@ impl Work<'_> {
             Ok(change) => {
                 decision.answer = answer.cloned();
                 decision.outcome = Outcome::Noted;
+                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 match (change, &problem.slot) {
                     (Some(change), Some(slot)) => {
@@ -202,6 +206,7 @@ impl Work<'_> {
             }
             Err(reason) => {
                 decision.message = words::refused(&decision.message, reason);
+                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 self.look_behind(problem)
             }

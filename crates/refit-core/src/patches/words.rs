@@ -3,7 +3,7 @@
 //! In: a [`Problem`]. Out: what people read. The id of a decision is made of place, object, pointer and kind of problem.
 
 use refit_kustomize::{AppliedPatch, Failure, Reason, State};
-use refit_manifest::{Class, Decision, DecisionId, Outcome, Rule};
+use refit_manifest::{Answer, Class, Decision, DecisionId, Outcome, Rule};
 
 use super::problem::Weight;
 use super::{Problem, What};
@@ -87,6 +87,31 @@ pub(super) fn decision(problem: &Problem, fixed: Option<&str>, value: Option<Str
     }
 }
 
+/// Says how many patches hold, for a request.
+pub fn counted(holding: usize) -> Option<String> {
+    match holding {
+        0 => None,
+        1 => Some("1 patch reaches what it reached before".to_owned()),
+        several => Some(format!("{several} patches reach what they reached before")),
+    }
+}
+
+/// Says in a request that a finding is about patches.
+pub fn told(finding: &Finding) -> String {
+    format!("`{}`: {}", finding.subject, finding.message)
+}
+
+/// Says in a request what the matter is and how it was answered.
+pub(super) fn line(problem: &Problem, decision: &Decision) -> String {
+    let state = match &decision.answer {
+        None => "not answered yet".to_owned(),
+        Some(Answer::Ours) => "answered `ours`: it stays".to_owned(),
+        Some(Answer::Theirs) => "answered `theirs`: it goes".to_owned(),
+        Some(Answer::Value(value)) => format!("answered with `{value}`"),
+    };
+    format!("{} ({state})", sentence(problem))
+}
+
 /// Says what the matter is, with object, values and consequence.
 pub(super) fn sentence(problem: &Problem) -> String {
     let patch = name(problem);
@@ -101,6 +126,12 @@ pub(super) fn sentence(problem: &Problem) -> String {
             } else {
                 format!(" (it was `{before}`)")
             };
+            if operation.op == "test" {
+                let pointer = &operation.pointer;
+                return format!(
+                    "{patch} has the operation `test {pointer}`, which {objects} does not pass in the new version; the build would fail"
+                );
+            }
             format!(
                 "{patch} has the operation `{} {}`, whose place {objects} does not have in the new version{was}; the \
                  build would fail",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use refit_manifest::{Answer, Decision, Entry, Tree};
+use refit_manifest::{Answer, Decision, Entry, Path, Tree};
 
 use super::{Write, is_open, is_told};
 use crate::digest;
@@ -63,8 +63,8 @@ pub fn line_of_answer(answer: &Answer) -> String {
     }
 }
 
-/// Sums up the files that are written.
-pub(super) fn files(tree: &Tree, writes: &[Write]) -> Vec<FileChange> {
+/// Sums up the files that are written and removed.
+pub(super) fn files(tree: &Tree, writes: &[Write], removes: &[Path]) -> Vec<FileChange> {
     let sum = |write: &Write| {
         let before = tree.bytes(&write.path);
         let (added, removed) = count(before.map_or(&[][..], |bytes| bytes), &write.bytes);
@@ -76,7 +76,14 @@ pub(super) fn files(tree: &Tree, writes: &[Write]) -> Vec<FileChange> {
             removed,
         }
     };
-    writes.iter().map(sum).collect()
+    let gone = |path: &Path| FileChange {
+        path: path.to_string(),
+        change: "removed".to_owned(),
+        digest: String::new(),
+        added: 0,
+        removed: tree.bytes(path).map_or(0, |bytes| count(bytes, &[]).1),
+    };
+    writes.iter().map(sum).chain(removes.iter().map(gone)).collect()
 }
 
 /// Counts the lines that only one side has; a line that moved counts for neither.

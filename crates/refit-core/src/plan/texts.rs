@@ -27,6 +27,7 @@ pub(super) struct Parts<'a> {
     pub(super) files: &'a [FileChange],
     pub(super) findings: &'a [Finding],
     pub(super) kept: &'a [ChangeLine],
+    pub(super) patches: &'a [String],
 }
 
 pub(super) struct Texts {
@@ -70,6 +71,7 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         apis: &apis(&before.definitions, &after.definitions),
         decisions: parts.decisions,
         kept: parts.kept,
+        patches: parts.patches,
         leaving: &leaving(parts.ours, &parts.merged.tree),
         mirror: &mirror(given, parts.merged),
         findings: parts.findings,

@@ -1,5 +1,6 @@
 //! What each command answers, inside its envelope.
 
+use refit_manifest::Rule;
 use serde::{Deserialize, Serialize};
 
 use super::people::{DeclinedLine, PauseLine};
@@ -42,15 +43,29 @@ pub struct DecisionLine {
 impl DecisionLine {
     /// Gives the answers that it can have, as a placeholder that a shell refuses to run.
     pub fn ways(&self) -> &'static str {
-        if self.takes_value() {
-            "<ours|theirs|VALUE>"
-        } else {
-            "<ours|theirs>"
+        match (self.takes_theirs(), self.takes_value()) {
+            (false, _) => "ours",
+            (true, true) => "<ours|theirs|VALUE>",
+            (true, false) => "<ours|theirs>",
         }
     }
 
-    /// Tells whether a value can be the answer: not where an object, an element or a comment stays or goes.
+    /// Tells whether theirs can be the answer: not where a patch can only stay as it is.
+    pub fn takes_theirs(&self) -> bool {
+        self.rule != Rule::PatchFixed.word()
+    }
+
+    /// Tells whether it is about a patch of a kustomization.
+    pub fn is_about_patch(&self) -> bool {
+        self.rule == Rule::Patch.word() || self.rule == Rule::PatchFixed.word()
+    }
+
+    /// Tells whether a value can be the answer: not where an object, an element or a comment stays or goes; of a patch
+    /// where a pointer or the name of a target can be replaced.
     pub fn takes_value(&self) -> bool {
+        if self.is_about_patch() {
+            return self.takes_theirs() && self.ours.is_some();
+        }
         !self.field.is_empty() && self.field != "comments" && self.ours.is_some() && self.theirs.is_some()
     }
 

@@ -150,8 +150,18 @@ fn known<'a>(work: &'a Work, id: &DecisionId) -> Result<&'a DecisionLine, Error>
     }
 }
 
-/// Refuses a value where only one of the sides can be the answer, and one that cannot stand in the field.
+/// Refuses a value where only one of the sides can be the answer or that cannot stand in the field, and all but ours where
+/// a patch can only stay.
 fn fits(decision: &DecisionLine, answer: &Answer) -> Result<(), Error> {
+    if !decision.takes_theirs() && *answer != Answer::Ours {
+        return Err(Error::Usage {
+            message: format!("decision `{}` can only be answered with `ours`", decision.id),
+            remedy: format!(
+                "`refit resolve {} ours`, then change the patch on the request's branch",
+                decision.id
+            ),
+        });
+    }
     let Answer::Value(value) = answer else {
         return Ok(());
     };

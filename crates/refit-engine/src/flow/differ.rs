@@ -182,7 +182,9 @@ fn of_plan(flow: Flow<'_>, asked: &Asked<'_>) -> Result<Report<Diff>, Error> {
     let change = |write: &refit_core::plan::Write| {
         file(&write.path, ground.snapshot.tree.bytes(&write.path), Some(&write.bytes))
     };
-    let files: Vec<FileDiff> = work.plan.writes.iter().map(change).collect();
+    let removal = |path: &Path| file(path, ground.snapshot.tree.bytes(path), None);
+    let removals = work.plan.removes.iter().map(removal);
+    let files: Vec<FileDiff> = work.plan.writes.iter().map(change).chain(removals).collect();
     let message = format!("the upgrade to {} would change {}", work.plan.to, count(files.len()));
     let body = Diff { request: None, files };
     Ok(Report::new(State::Done, message, vec![lines::upgrade(work)], body))

@@ -10,6 +10,7 @@ use refit_core::report::{
     ChangeLine, Check, ClusterInventory, EvidenceLine, Exit, Inventory, OfGroup, OptionLine, PatchLine, Report,
     Reports, State,
 };
+use refit_core::snapshot::Snapshot;
 use refit_manifest::Stream;
 
 use super::contents::Side;
@@ -135,7 +136,7 @@ fn of_cluster(flow: Flow<'_>, group: &Group<'_>, cluster: &Cluster) -> Result<Cl
         files: inventory::files(cluster, &flow.ground.snapshot.tree),
         base: origin,
         changes,
-        patches: patches(cluster),
+        patches: patches(cluster, &flow.ground.snapshot),
         findings,
     })
 }
@@ -187,7 +188,9 @@ fn options(options: &Options) -> Vec<OptionLine> {
     lines
 }
 
-fn patches(cluster: &Cluster) -> Vec<PatchLine> {
+/// Lists patches and image overrides: what was evaluated, else what the kustomizations say.
+fn patches(cluster: &Cluster, snapshot: &Snapshot) -> Vec<PatchLine> {
+    let overlays = &cluster.overlays;
     let patch = |patch: &refit_core::overlays::Patch| PatchLine {
         path: patch.file.as_ref().unwrap_or(&patch.path).to_string(),
         kind: if patch.file.is_some() { "patchFile" } else { "patch" }.to_owned(),
@@ -198,11 +201,7 @@ fn patches(cluster: &Cluster) -> Vec<PatchLine> {
         kind: "image".to_owned(),
         target: format!("{}: {}", image.name, image.sets),
     };
-    let overlays = &cluster.overlays;
-    overlays
-        .patches
-        .iter()
-        .map(patch)
-        .chain(overlays.images.iter().map(image))
-        .collect()
+    let evaluated = refit_core::patches::matched(&snapshot.whole(), &cluster.root);
+    let patches = evaluated.unwrap_or_else(|| overlays.patches.iter().map(patch).collect());
+    patches.into_iter().chain(overlays.images.iter().map(image)).collect()
 }

@@ -241,13 +241,17 @@ fn branch(
 
 /// Tells whether a commit has exactly the files of the target branch with those of the plan.
 fn is_planned(ports: &Ports<'_>, work: &Work, head: &CommitId) -> Result<bool, Error> {
-    let written: BTreeSet<&Path> = work.plan.writes.iter().map(|write| &write.path).collect();
+    let written = work.plan.writes.iter().map(|write| &write.path);
+    let written: BTreeSet<&Path> = written.chain(&work.plan.removes).collect();
     let at_head = ports.repository.list(head)?;
     let rest = |listed: &[Listed]| -> BTreeMap<Path, BlobId> {
         let kept = listed.iter().filter(|item| !written.contains(&item.path));
         kept.map(|item| (item.path.clone(), item.blob.clone())).collect()
     };
     if rest(&at_head) != rest(&work.listed) {
+        return Ok(false);
+    }
+    if at_head.iter().any(|item| work.plan.removes.contains(&item.path)) {
         return Ok(false);
     }
     for write in &work.plan.writes {
@@ -270,5 +274,13 @@ pub(super) fn changes(plan: &Plan) -> Vec<crate::ports::Change> {
             executable: write.executable,
         }),
     };
-    plan.writes.iter().map(change).collect()
+    let removal = |path: &Path| crate::ports::Change {
+        path: path.clone(),
+        entry: None,
+    };
+    plan.writes
+        .iter()
+        .map(change)
+        .chain(plan.removes.iter().map(removal))
+        .collect()
 }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use refit_core::catalog::Catalog;
+use refit_core::finding::Finding;
+use refit_core::patches;
 use refit_core::report::{Exit, Next, Report, State};
 use refit_manifest::merge::{Merged, Settings, merge};
 use refit_manifest::{Answer as Choice, Answers, Decision, DecisionId, Entry, Tree};
@@ -17,6 +19,7 @@ use crate::failure::Failure;
 use crate::output::Answer;
 use crate::view::Merge;
 use crate::view::decisions::{self, Remedy};
+use crate::view::lines;
 
 /// Merge three files or three folders by structure: OURS keeps its edits, text and comments.
 ///
@@ -84,7 +87,7 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
     };
     let sides = [read(&options.base)?, read(&options.ours)?, read(&options.theirs)?];
     let merged = merged(sides, options)?;
-    let mut answer = report(&merged.decisions, options, format)?;
+    let mut answer = report(&merged.decisions, &[], options, format)?;
     let result = merged.tree.get(&name.as_str().into());
     let place = options.into.as_ref().or(options.driver.as_ref().map(|_| &options.ours));
     match (place, result) {
@@ -128,10 +131,14 @@ fn trees(options: &Options, format: Format) -> Result<Answer, Failure> {
         disk::read_folder(&options.theirs)?,
     ];
     let (odd, decided) = whole::merge_odd([base.odd, ours.odd, theirs.odd]);
+    let before = ours.tree.clone();
     let mut merged = merged([base.tree, ours.tree, theirs.tree], options)?;
     merged.decisions.extend(decided);
+    let verified = patches::over_folders(&before, &merged.tree, &answers(options));
+    merged.tree = patches::with_files(&merged.tree, &verified.files);
+    merged.decisions.extend(verified.decisions);
     let folder = Folder { tree: merged.tree, odd };
-    let mut answer = report(&merged.decisions, options, format)?;
+    let mut answer = report(&merged.decisions, &verified.findings, options, format)?;
     if let Some(path) = folder.clash() {
         return Err(
             Failure::new(format!("`{}` would be a file and a folder at once", path.display()))
@@ -171,10 +178,14 @@ pub(crate) fn choose(answer: &str) -> Choice {
     }
 }
 
+fn answers(options: &Options) -> Answers {
+    Answers(options.answer.iter().cloned().collect())
+}
+
 fn settings(options: &Options) -> Result<Settings, Failure> {
     Ok(Settings {
         lists: schemas::read(&options.schema)?,
-        answers: Answers(options.answer.iter().cloned().collect()),
+        answers: answers(options),
         optional_kinds: Catalog::flux()
             .map(|catalog| catalog.optional_kinds())
             .unwrap_or_default(),
@@ -182,7 +193,7 @@ fn settings(options: &Options) -> Result<Settings, Failure> {
     })
 }
 
-fn report(found: &[Decision], options: &Options, format: Format) -> Result<Answer, Failure> {
+fn report(found: &[Decision], findings: &[Finding], options: &Options, format: Format) -> Result<Answer, Failure> {
     let unknown = |(id, _): &&(DecisionId, Choice)| found.iter().all(|decision| decision.id != *id);
     if let Some((id, _)) = options.answer.iter().find(unknown) {
         return Err(Failure::usage(format!("`{id}` is no decision of this merge"))
@@ -204,7 +215,11 @@ fn report(found: &[Decision], options: &Options, format: Format) -> Result<Answe
     let described = found.iter().filter(|_| format == Format::Json);
     let body = Merge {
         decisions: described.map(|one| decisions::describe(one, remedy)).collect(),
+        findings: findings.to_vec(),
     };
+    let mut notes = decisions::text(found, remedy);
+    lines::findings(&mut notes, findings, "");
+    notes.push_str(&sum);
     let report = Report::new(state, decisions::sum(found), next, body);
-    Ok(Answer::new(&report, Vec::new())?.with_notes(decisions::text(found, remedy) + &sum))
+    Ok(Answer::new(&report, Vec::new())?.with_notes(notes))
 }

@@ -4,7 +4,7 @@
 
 use refit_core::plan;
 use refit_core::report::{DecisionLine, Decisions, Report, State};
-use refit_manifest::{Decision, Outcome};
+use refit_manifest::{Decision, Outcome, Rule};
 
 use crate::view::lines::{self, entry, line};
 
@@ -53,6 +53,7 @@ impl Remedy {
         while let Some((before, command)) = text.split_once("`refit resolve") {
             worded.push_str(before);
             worded.push_str(&match self {
+                Self::Answer if decision.rule == Rule::PatchFixed => format!("`--answer {}=ours`", decision.id),
                 Self::Answer => format!("`--answer {}=theirs`", decision.id),
                 Self::Edit => "an edit of the file".into(),
             });
@@ -131,7 +132,11 @@ fn own_message(decision: &DecisionLine) -> String {
     let message = decision.message_as_taken().trim_end();
     let message = message.strip_prefix(&format!("{}: ", decision.path)).unwrap_or(message);
     let command = format!(", choose with `refit resolve {}`", decision.id);
-    message.replace(&command, "").replace('\n', "\n    ")
+    let patch = format!(". Choose with `refit resolve {}`", decision.id);
+    message
+        .replace(&command, "")
+        .replace(&patch, "")
+        .replace('\n', "\n    ")
 }
 
 fn short(value: &Option<String>) -> String {

@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod requests;
 pub(crate) mod status;
 
+use refit_core::finding::Finding;
 use refit_core::report::{Body, DecisionLine};
 use serde::Serialize;
 
@@ -22,6 +23,8 @@ use serde::Serialize;
 pub(crate) struct Merge {
     /// Every decision, clean ones too.
     pub(crate) decisions: Vec<DecisionLine>,
+    /// What was found about patches of kustomizations and needs no answer.
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// What `version` answers.
