@@ -27,7 +27,8 @@ const WORDS: [(&str, &[&str]); 17] = [
     ("P24", &["retry"]),
 ];
 
-/// Cases that later issues bring: patches verified after the merge, and a conversion rule.
+/// Cases that the merge alone does not decide: patches are verified after it (`refit-core/tests/patches`), and a later
+/// issue brings a conversion rule.
 const LATER: [&str; 2] = ["P15", "P20"];
 
 #[test]

@@ -105,6 +105,11 @@ pub fn told(finding: &Finding) -> String {
 pub(super) fn line(problem: &Problem, decision: &Decision) -> String {
     let state = match &decision.answer {
         None => "not answered yet".to_owned(),
+        Some(Answer::Ours) if problem.what.breaks() => {
+            "answered `ours`: it stays, and the build fails until somebody changes it on this branch; `refit resume \
+             --keep-commits` keeps the commit"
+                .to_owned()
+        }
         Some(Answer::Ours) => "answered `ours`: it stays".to_owned(),
         Some(Answer::Theirs) => "answered `theirs`: it goes".to_owned(),
         Some(Answer::Value(value)) => format!("answered with `{value}`"),

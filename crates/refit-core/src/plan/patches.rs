@@ -10,7 +10,7 @@ use refit_kustomize::build_as_flux;
 use refit_manifest::{Decision, Entry, Path, Tree};
 
 use super::{Given, Write};
-use crate::finding::Finding;
+use crate::finding::{Code, Finding};
 use crate::inventory::Cluster;
 use crate::patches::{self, Question, Settled, settle, with_files};
 
@@ -107,7 +107,9 @@ impl Verified {
         }
         for finding in settled.findings {
             if !self.findings.contains(&finding) {
-                self.lines.push(patches::told(&finding));
+                // A patch that stays although it breaks the build is told with its answer.
+                let told = (finding.code != Code::PatchBroken).then(|| patches::told(&finding));
+                self.lines.extend(told);
                 self.findings.push(finding);
             }
         }

@@ -27,7 +27,8 @@ use crate::view::lines;
 /// changed a field and no rule decides, OURS stays and the command ends with 5. No conflict marker is ever written.
 /// Of files, the result goes to stdout or to the file of --into. Of folders, it goes to the folder of --into, which
 /// must not exist or be empty; without --into only the decisions are shown. `.git` is left out, links are compared
-/// and never followed, empty folders are not kept. With `-o json` stdout has the decisions alone, so that the result
+/// and never followed, empty folders are not kept. The Kustomize patches of OURS are compared before and after the merge;
+/// one that the new version breaks is a decision, too. With `-o json` stdout has the decisions alone, so that the result
 /// needs --into.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
