@@ -343,6 +343,7 @@ mod tests {
             to: Version::new(1, 1, 0),
             branch: "refit/u/1-c".into(),
             writes: vec![],
+            removes: Vec::new(),
             message: String::new(),
             title: String::new(),
             body: String::new(),

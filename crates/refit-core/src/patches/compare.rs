@@ -249,75 +249,60 @@ impl Compared<'_> {
     /// Says where the build fails, as far as its patches have not said so.
     fn failure(&self, failure: &Failure, known: &[Problem]) -> Option<Problem> {
         let Some(entry) = failure.entry.as_ref().filter(|entry| is_patch(entry.field)) else {
-            return Some(Problem {
-                slot: None,
-                kustomization: failure.path.clone(),
-                line: failure.line,
-                file: None,
-                objects: failure.object.iter().cloned().collect(),
-                target: String::new(),
-                what: What::Fails {
-                    message: failure.to_string(),
-                },
-            });
+            return Some(elsewhere(failure, None, failure.to_string()));
         };
         let entry = self.shift.before(&Slot::of_entry(entry));
-        let of_entry = |slot: &Slot| {
-            slot.index == entry.index && slot.field == entry.field && slot.kustomization == entry.kustomization
+        let is_told = |problem: &Problem| {
+            let slot = problem.slot.as_ref();
+            problem.what.breaks() && slot.is_some_and(|slot| slot.entry() == entry)
         };
-        let told = |problem: &&Problem| problem.what.breaks() && problem.slot.as_ref().is_some_and(&of_entry);
-        if known.iter().any(|problem| told(&problem)) {
+        if known.iter().any(is_told) {
             return None;
         }
+        let Some((slot, stopped)) = self.stopped(&entry) else {
+            return Some(elsewhere(failure, Some(entry), failure.message.clone()));
+        };
+        let object = failure.object.clone().or_else(|| stopped.own.clone());
+        let what = match stopped.target {
+            None => What::TargetGone,
+            Some(_) => What::Fails {
+                message: failure.message.clone(),
+            },
+        };
+        Some(about(stopped, &slot, object.into_iter().collect(), what))
+    }
+
+    /// Finds the document of an entry at which the evaluation stopped: the first that ran before and does not now.
+    fn stopped(&self, entry: &Slot) -> Option<(Slot, &AppliedPatch)> {
         let ran: Vec<Slot> = self
             .after
             .applied
             .iter()
             .map(|now| self.shift.before(&Slot::of(now)))
             .collect();
-        let old = self.shift.earlier(&entry);
-        let earlier = self
+        let old = self.shift.earlier(entry);
+        let was_there = self
             .before
             .applied
             .iter()
             .filter(|was| Some(Slot::of_entry(&was.entry)) == old);
         // Counted as the entry is now.
-        let earlier: Vec<(Slot, &AppliedPatch)> = earlier
-            .map(|was| {
-                (
-                    Slot {
-                        index: entry.index,
-                        ..Slot::of(was)
-                    },
-                    was,
-                )
-            })
-            .collect();
-        let stopped = earlier
-            .iter()
-            .find(|(slot, _)| !ran.contains(slot) && !self.shift.has(slot));
-        let Some((slot, stopped)) = stopped.or(earlier.last()) else {
-            return Some(Problem {
-                slot: Some(entry),
-                kustomization: failure.path.clone(),
-                line: failure.line,
-                file: None,
-                objects: failure.object.iter().cloned().collect(),
-                target: String::new(),
-                what: What::Fails {
-                    message: failure.message.clone(),
-                },
-            });
-        };
-        let object = failure.object.clone().or_else(|| stopped.own.clone());
-        let what = if stopped.target.is_none() {
-            What::TargetGone
-        } else {
-            What::Fails {
-                message: failure.message.clone(),
-            }
-        };
-        Some(about(stopped, slot, object.into_iter().collect(), what))
+        let index = entry.index;
+        let mut earlier = was_there.map(|was| (Slot { index, ..Slot::of(was) }, was));
+        earlier.find(|(slot, _)| !ran.contains(slot) && !self.shift.has(slot))
+    }
+}
+
+/// A failure that no patch of before explains.
+fn elsewhere(failure: &Failure, slot: Option<Slot>, message: String) -> Problem {
+    Problem {
+        slot,
+        kustomization: failure.path.clone(),
+        line: failure.line,
+        file: None,
+        objects: failure.object.iter().cloned().collect(),
+        target: String::new(),
+        what: What::Fails { message },
     }
 }
 

@@ -112,11 +112,7 @@ impl Work<'_> {
     fn entries(&mut self, changes: &[(&Slot, &Change)]) -> Result<(), Unfit> {
         let mut by_entry: BTreeMap<Slot, Vec<(&Slot, &Change)>> = BTreeMap::new();
         for (slot, change) in changes {
-            let entry = Slot {
-                document: None,
-                ..slot.whole()
-            };
-            by_entry.entry(entry).or_default().push((slot, change));
+            by_entry.entry(slot.entry()).or_default().push((slot, change));
         }
         let mut whole: Vec<Slot> = Vec::new();
         for (entry, changes) in by_entry {

@@ -68,6 +68,15 @@ impl Slot {
         }
     }
 
+    /// Gives the place of the whole entry.
+    #[must_use]
+    pub fn entry(&self) -> Self {
+        Self {
+            document: None,
+            ..self.whole()
+        }
+    }
+
     /// Writes the place inside its kustomization, such as `patches[2]`.
     pub fn field_text(&self) -> String {
         let mut text = format!("{}[{}]", self.field.name(), self.index);
@@ -138,11 +147,8 @@ impl Shift {
 
     /// Tells whether a place was taken out.
     pub fn has(&self, slot: &Slot) -> bool {
-        let entry = Slot {
-            document: None,
-            ..slot.whole()
-        };
-        self.removed.contains(slot) || self.removed.contains(&slot.whole()) || self.removed.contains(&entry)
+        let places = [slot.clone(), slot.whole(), slot.entry()];
+        places.iter().any(|place| self.removed.contains(place))
     }
 
     /// Gives the place before of a place now.
