@@ -1,7 +1,5 @@
 //! Holds `docs/refit.schema.json` to the types that read `refit.yaml`; `UPDATE_DOCS=1` writes it anew.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
-
 use std::path::Path;
 
 use refit_core::configuration::Configuration;

@@ -135,7 +135,10 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
             ports.forge.close(*number)?;
         }
         Effect::Replay(head) => return replayed(ports, work, head),
-        Effect::Confirm => notes::change(ports, work, |note| note.confirmed = true)?,
+        Effect::Confirm => {
+            notes::keep_base(ports, work)?;
+            notes::change(ports, work, |note| note.confirmed = true)?;
+        }
         Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
             let commit = ports

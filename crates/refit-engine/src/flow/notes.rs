@@ -1,5 +1,7 @@
 //! The notes in which answers and consent wait until they are merged.
 
+use std::sync::Arc;
+
 use refit_core::record::{Note, Settled, envelope};
 use refit_core::release::Platform;
 
@@ -86,14 +88,42 @@ pub(super) fn settled(ports: &Ports<'_>, upgrade: &str) -> Result<u64, Error> {
     Ok(settled.request)
 }
 
-/// Removes the note of an upgrade that is done; somebody who changed it meanwhile keeps it.
+/// Removes the notes of an upgrade that is done; somebody who changed one meanwhile keeps it.
 pub(super) fn remove(ports: &Ports<'_>, upgrade: &str) -> Result<(), Error> {
-    let name = Note::name(upgrade);
-    let Some(bytes) = ports.repository.note(&name)? else {
-        return Ok(());
-    };
-    ports.repository.put_note(&name, None, Some(&bytes))?;
+    for name in [Note::name(upgrade), base_name(upgrade)] {
+        if let Some(bytes) = ports.repository.note(&name)? {
+            ports.repository.put_note(&name, None, Some(&bytes))?;
+        }
+    }
     Ok(())
+}
+
+/// Keeps the base that the user gave until the upgrade is done, so that whoever goes on with it has it, too.
+pub(super) fn keep_base(ports: &Ports<'_>, work: &Work) -> Result<(), Error> {
+    let Some(bytes) = &work.base_file else { return Ok(()) };
+    let name = base_name(&work.plan.upgrade);
+    let expected = ports.repository.note(&name)?;
+    ports.repository.put_note(&name, Some(bytes), expected.as_deref())?;
+    Ok(())
+}
+
+/// Gives the base that somebody gave when an upgrade of these clusters began.
+pub(super) fn kept_base(ports: &Ports<'_>, branch: &str, clusters: &[String]) -> Result<Option<Arc<[u8]>>, Error> {
+    for name in ports.repository.notes(BASES)? {
+        let upgrade = name.rsplit('/').next().unwrap_or_default();
+        let note = read(ports, upgrade)?.filter(|note| note.branch == branch && clusters.contains(&note.cluster));
+        if note.is_some() {
+            return Ok(ports.repository.note(&name)?);
+        }
+    }
+    Ok(None)
+}
+
+/// What the names of the bases are below that people gave.
+const BASES: &str = "bases";
+
+fn base_name(upgrade: &str) -> String {
+    format!("{BASES}/{upgrade}")
 }
 
 fn fresh(ports: &Ports<'_>, work: &Work) -> Note {

@@ -55,7 +55,7 @@ impl Records {
         let upgrade = upgrade_of(&request.branch);
         for item in ports.repository.list_below(&request.head, Record::DIRECTORY)? {
             if snapshot::is_record(&item.path) && self.before.get(&item.path) != Some(&item.blob) {
-                let record = Record::read(&*ports.repository.read(&item.blob)?);
+                let record = Record::read(&ports.repository.read(&item.blob)?);
                 // A branch that the target branch left behind still has the older records of other clusters.
                 if let Some(own) = record.ok().filter(|record| record.upgrade == upgrade) {
                     return Ok(Some(own));

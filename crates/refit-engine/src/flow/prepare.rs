@@ -1,6 +1,7 @@
 //! Plans an upgrade: from the ground to a plan that can be carried out.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use refit_core::check::{self, Target};
 use refit_core::finding::{self, Acceptance, Code, Finding};
@@ -49,6 +50,8 @@ pub(super) struct Work {
     pub(super) rolled_back: Option<Version>,
     /// What happens where people said no to this before.
     pub(super) again: Again,
+    /// What the generator wrote for the installed release, where the user gave it.
+    pub(super) base_file: Option<Arc<[u8]>>,
 }
 
 impl Prepared {
@@ -106,7 +109,15 @@ pub(super) fn plan_on(flow: Flow<'_>) -> Result<Prepared, Error> {
 
 /// Plans the upgrade of one group of clusters, or the way back from the last one.
 pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
-    let mut planned = match flow.ask.way {
+    let ask = Ask {
+        base_file: match &flow.ask.base_file {
+            Some(given) => Some(Arc::clone(given)),
+            None => notes::kept_base(flow.ports, &flow.ground.base.branch, &picked.group.names())?,
+        },
+        ..flow.ask.clone()
+    };
+    let flow = flow.asking(&ask);
+    let mut planned = match ask.way {
         Way::Forward => forward(flow, picked)?,
         Way::Back => rollback::group(flow, picked)?,
     };
@@ -228,6 +239,7 @@ pub(super) fn work(flow: Flow<'_>, group: &Group<'_>, plan: Plan, accepted: Vec<
         places: group.clusters().map(place).collect(),
         rolled_back: None,
         again: flow.ask.again,
+        base_file: flow.ask.base_file.clone(),
     }
 }
 

@@ -154,7 +154,7 @@ pub(super) enum Meant<'a> {
     /// These groups.
     Groups(Vec<Asked<'a>>),
     /// An answer about the repository as a whole: clusters to choose from, or none.
-    Whole(Planned),
+    Whole(Box<Planned>),
 }
 
 /// Gives the groups that the user means, each with its upgrade under way, else with what was asked.
@@ -174,8 +174,8 @@ pub(super) fn or_plan(flow: Flow<'_>) -> Result<Meant<'_>, Error> {
             }
             Ok(Meant::Groups(asked))
         }
-        Pick::Choose(groups) => Ok(Meant::Whole(prepare::choose(flow, &groups))),
-        Pick::None => Ok(Meant::Whole(prepare::nothing_there(flow))),
+        Pick::Choose(groups) => Ok(Meant::Whole(prepare::choose(flow, &groups).into())),
+        Pick::None => Ok(Meant::Whole(prepare::nothing_there(flow).into())),
     }
 }
 
