@@ -141,6 +141,7 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
         }
         Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
+            notes::keep_base(ports, work)?;
             let commit = ports
                 .repository
                 .commit(&work.base.commit, &observe::changes(plan), &plan.message)?;

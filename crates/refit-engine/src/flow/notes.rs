@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use refit_core::inventory::Group;
+use refit_core::plan;
 use refit_core::record::{Note, Settled, envelope};
 use refit_core::release::Platform;
 
+use super::ground::Flow;
 use super::prepare::Work;
 use crate::ports::PortErrorKind;
 use crate::{Error, Ports};
@@ -108,15 +111,20 @@ pub(super) fn keep_base(ports: &Ports<'_>, work: &Work) -> Result<(), Error> {
 }
 
 /// Gives the base that somebody gave when an upgrade of these clusters began.
-pub(super) fn kept_base(ports: &Ports<'_>, branch: &str, clusters: &[String]) -> Result<Option<Arc<[u8]>>, Error> {
-    for name in ports.repository.notes(BASES)? {
-        let upgrade = name.rsplit('/').next().unwrap_or_default();
-        let note = read(ports, upgrade)?.filter(|note| note.branch == branch && clusters.contains(&note.cluster));
-        if note.is_some() {
-            return Ok(ports.repository.note(&name)?);
-        }
+pub(super) fn kept_base(flow: Flow<'_>, group: &Group<'_>) -> Result<Option<Arc<[u8]>>, Error> {
+    let Flow { ports, ground, .. } = flow;
+    let names = ports.repository.notes(BASES)?;
+    if names.is_empty() {
+        return Ok(None);
     }
-    Ok(None)
+    let name = |version| {
+        let target = format!("{}@{version}", ports.catalog.platform());
+        base_name(&plan::upgrade_id(&ground.base.branch, group, &target))
+    };
+    match ground.versions.iter().map(name).find(|name| names.contains(name)) {
+        Some(name) => Ok(ports.repository.note(&name)?),
+        None => Ok(None),
+    }
 }
 
 /// What the names of the bases are below that people gave.

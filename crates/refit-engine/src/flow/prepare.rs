@@ -112,7 +112,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     let ask = Ask {
         base_file: match &flow.ask.base_file {
             Some(given) => Some(Arc::clone(given)),
-            None => notes::kept_base(flow.ports, &flow.ground.base.branch, &picked.group.names())?,
+            None => notes::kept_base(flow, &picked.group)?,
         },
         ..flow.ask.clone()
     };

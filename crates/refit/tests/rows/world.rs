@@ -133,11 +133,6 @@ impl World {
         answer
     }
 
-    /// Merges a branch with Git alone.
-    pub(crate) fn merge_by_git(&self, branch: &str) {
-        self.repository.git(&["merge", "--quiet", "--ff-only", branch]);
-    }
-
     /// Gives the text of a file at the newest commit.
     pub(crate) fn text(&self, path: &str) -> String {
         std::fs::read_to_string(self.repository.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
