@@ -166,7 +166,7 @@ fn all_groups_get_a_request_each_that_touches_their_own_files_alone_and_a_blocke
         "3 3 groups of clusters: 1 blocked, 2 waiting"
     );
     let requests = world
-        .run(|ports| refit_engine::request_list(ports))
+        .run(refit_engine::request_list)
         .unwrap()
         .body
         .requests;
