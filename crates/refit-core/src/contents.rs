@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(
             of(&format!("{right}---\n{other}")),
             [
-                "`gitrepositories.source.toolkit.fluxcd.io` serves v1alpha9, in the release v1, v1beta2",
+                "`gitrepositories.source.toolkit.fluxcd.io` serves v1alpha9, in the release v1, v1beta1, v1beta2",
                 "`gitrepositories.source.toolkit.fluxcd.io` stores v1alpha9, in the release v1"
             ]
         );

@@ -13,14 +13,24 @@ use serde_json::Value;
 enum Verdict {
     /// A request opens and is merged; the installed version is this one then, and only these files changed.
     Upgraded(&'static str, &'static [&'static str]),
+    /// A decision is needed first; with these answers, by id, it comes to that.
+    Asked(
+        &'static [(&'static str, &'static str)],
+        &'static str,
+        &'static [&'static str],
+    ),
     /// Nothing is written; a finding with this code says why.
     Blocked(&'static str),
 }
 
-use Verdict::{Blocked, Upgraded};
+use Verdict::{Asked, Blocked, Upgraded};
 
 /// Snapshot, further arguments, verdict.
 type Row = (&'static str, &'static [&'static str], Verdict);
+
+/// Where the operation of a patch must point to once another version has come before.
+const MOVED: &str =
+    "/spec/versions/1/schema/openAPIV3Schema/properties/spec/properties/resources/items/properties/kind/enum/-";
 
 const TABLE: &[Row] = &[
     ("K0rdent+kcm/v0.0.3", &[], Blocked("PlaneNotFound")),
@@ -101,7 +111,20 @@ const TABLE: &[Row] = &[
         &["--cluster", "staging"],
         Blocked("BaseUnknown"),
     ),
-    ("xUnholy+k8s-gitops/2023-03-31", &[], Upgraded("v2.6.4", &[])),
+    // Row 20 of the facts: `/spec/versions/0` of the Receivers' definition is another version from v2.0 on.
+    (
+        "xUnholy+k8s-gitops/2023-03-31",
+        &[],
+        Asked(
+            &[("d65f3d7e", MOVED)],
+            "v2.6.4",
+            &[
+                ".refit/cluster-1.json",
+                "k8s/clusters/cluster-1/flux-system/gotk-components.yaml",
+                "k8s/clusters/cluster-1/flux-system/kustomization.yaml",
+            ],
+        ),
+    ),
 ];
 
 /// A corpus repository and the command in it.
@@ -168,6 +191,13 @@ fn check(row: &Row, corpus: &Path, catalog: &Path) {
             );
         }
         Upgraded(version, files) => upgrade(&world, version, files),
+        Asked(answers, version, files) => {
+            world.json(&["upgrade", "--yes"], 5);
+            for (id, answer) in *answers {
+                world.json(&["resolve", id, answer], 0);
+            }
+            upgrade(&world, version, files);
+        }
     }
 }
 
@@ -219,7 +249,7 @@ fn check_rows(rows: impl Iterator<Item = &'static Row>) {
 
 #[test]
 fn snapshots_that_can_be_upgraded_are_merged_and_done() {
-    check_rows(TABLE.iter().filter(|row| matches!(row.2, Upgraded(..))));
+    check_rows(TABLE.iter().filter(|row| matches!(row.2, Upgraded(..) | Asked(..))));
 }
 
 #[test]

@@ -165,11 +165,7 @@ fn all_groups_get_a_request_each_that_touches_their_own_files_alone_and_a_blocke
         upgrade_asked(&world, &asked, Others::Stop),
         "3 3 groups of clusters: 1 blocked, 2 waiting"
     );
-    let requests = world
-        .run(refit_engine::request_list)
-        .unwrap()
-        .body
-        .requests;
+    let requests = world.run(refit_engine::request_list).unwrap().body.requests;
     assert_eq!(requests.len(), 2);
     for (request, cluster) in requests.iter().rev().zip(["a", "c"]) {
         let head = world.repository.branch(&request.branch).unwrap().unwrap();
