@@ -218,6 +218,9 @@ pub struct Note {
     /// The head of the request's branch whose commits of people were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
+    /// The commits that the program put on the branch of an open request, oldest first: any other is a person's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<String>,
     /// The upgrade that is to be rolled back, where it is a rollback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rolled_back: Option<String>,
@@ -259,6 +262,17 @@ impl Note {
         let pair = |noted: &NotedAnswer| (DecisionId(noted.id.clone()), Answer::from(&noted.answer));
         Answers(self.answers.iter().map(pair).collect())
     }
+
+    /// Notes a commit that the program is about to put on the branch; only the newest are of use.
+    pub fn wrote(&mut self, commit: &str) {
+        self.written.retain(|known| known != commit);
+        self.written.push(commit.to_owned());
+        let many = self.written.len().saturating_sub(Self::WRITTEN);
+        self.written.drain(..many);
+    }
+
+    /// How many commits of the program are noted; more runs than that do not write at once.
+    const WRITTEN: usize = 20;
 
     /// Takes an answer; an earlier one to the same decision is replaced.
     pub fn take(&mut self, id: &DecisionId, answer: &Answer) {
@@ -475,6 +489,7 @@ mod tests {
             accepted: vec![],
             answers: vec![],
             kept: None,
+            written: vec![],
             rolled_back: None,
         };
         for answer in [Answer::Ours, Answer::Theirs] {

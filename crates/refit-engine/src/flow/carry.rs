@@ -146,6 +146,10 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
                 .repository
                 .commit(&work.base.commit, &observe::changes(plan), &plan.message)?;
             let expected = expected.as_deref().map(|head| CommitId(head.into()));
+            if seen.request.is_some() {
+                // Before it is there: after a kill in between, the next run knows it by its id.
+                notes::change(ports, work, |note| note.wrote(&commit.0))?;
+            }
             ports
                 .repository
                 .publish(&plan.branch, Some(&commit), expected.as_ref())?;
@@ -171,14 +175,17 @@ fn replayed(ports: &Ports<'_>, work: &Work, head: &str) -> Result<Did, Error> {
     let (plan, old) = (&work.plan, CommitId(head.into()));
     let open = observe::open_requests(ports, &work.base.branch)?;
     let request = open.iter().find(|request| request.branch == plan.branch);
-    let new = match replay::replay(ports, work, &old, request)? {
-        Replayed::Head(new) => new,
+    let (first, new) = match replay::replay(ports, work, &old, request)? {
+        Replayed::Head { first, head } => (first, head),
         Replayed::Conflicts(conflicts) => {
             let branch = plan.branch.clone();
             return Ok(Did::Stopped(Cause::RebaseNeeded { branch, conflicts }));
         }
     };
-    notes::change(ports, work, |note| note.kept = Some(new.to_string()))?;
+    notes::change(ports, work, |note| {
+        note.wrote(&first.0);
+        note.kept = Some(new.to_string());
+    })?;
     ports.repository.publish(&plan.branch, Some(&new), Some(&old))?;
     Ok(Did::Done)
 }

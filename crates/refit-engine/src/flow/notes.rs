@@ -151,6 +151,7 @@ fn fresh(ports: &Ports<'_>, work: &Work) -> Note {
         accepted: Vec::new(),
         answers: Vec::new(),
         kept: None,
+        written: Vec::new(),
         rolled_back: plan.undone.clone(),
     }
 }

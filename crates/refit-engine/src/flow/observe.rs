@@ -14,7 +14,7 @@ use refit_manifest::Path;
 use super::ground::Flow;
 use super::prepare::Work;
 use super::{notes, pause, people};
-use crate::ports::{BlobId, ChangeRequest, CommitId, CommitSummary, Draft, Listed, RequestState};
+use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, ListedKind, RequestState};
 use crate::{Error, Ports};
 
 /// An open request of this program with the record on its branch.
@@ -204,6 +204,9 @@ fn branch(
     let behind = !ports.repository.commits_between(&head, &work.base.commit)?.is_empty();
     let content = if behind {
         Content::Behind
+    } else if read.commits.is_empty() || !read.has_own() {
+        // What somebody amended is more than its content: its message and its author are theirs, too.
+        Content::Different
     } else if is_planned(ports, work, &head)? {
         Content::Planned
     } else {
@@ -221,16 +224,6 @@ fn branch(
         let side = if place < Some(new) { &mut people } else { &mut kept };
         side.push(commit.line());
     }
-    if content == Content::Planned {
-        // A commit with the trailer of this program and its content holds nothing that could be lost.
-        let ours: Vec<String> = read
-            .commits
-            .iter()
-            .filter(|commit| commit.ours)
-            .map(CommitSummary::line)
-            .collect();
-        people.retain(|line| !ours.contains(line));
-    }
     Ok(Some(Branch {
         head: head.to_string(),
         content,
@@ -244,9 +237,10 @@ fn is_planned(ports: &Ports<'_>, work: &Work, head: &CommitId) -> Result<bool, E
     let written = work.plan.writes.iter().map(|write| &write.path);
     let written: BTreeSet<&Path> = written.chain(&work.plan.removes).collect();
     let at_head = ports.repository.list(head)?;
-    let rest = |listed: &[Listed]| -> BTreeMap<Path, BlobId> {
+    let rest = |listed: &[Listed]| -> BTreeMap<Path, (ListedKind, BlobId)> {
         let kept = listed.iter().filter(|item| !written.contains(&item.path));
-        kept.map(|item| (item.path.clone(), item.blob.clone())).collect()
+        kept.map(|item| (item.path.clone(), (item.kind, item.blob.clone())))
+            .collect()
     };
     if rest(&at_head) != rest(&work.listed) {
         return Ok(false);
@@ -258,7 +252,12 @@ fn is_planned(ports: &Ports<'_>, work: &Work, head: &CommitId) -> Result<bool, E
         let Some(item) = at_head.iter().find(|item| item.path == write.path) else {
             return Ok(false);
         };
-        if ports.repository.read(&item.blob)? != write.bytes {
+        let kind = if write.executable {
+            ListedKind::Executable
+        } else {
+            ListedKind::File
+        };
+        if item.kind != kind || ports.repository.read(&item.blob)? != write.bytes {
             return Ok(false);
         }
     }

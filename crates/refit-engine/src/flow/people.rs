@@ -1,12 +1,13 @@
 //! Which commits of a branch people wrote.
 //!
-//! In: the target branch, the head of a request's branch, what the request says that this program wrote last. Out: their
+//! In: the target branch, the head of a request's branch, what request and note say that this program wrote. Out: their
 //! commits, newest first. What a request says makes it more careful, never less.
 
 use std::collections::BTreeSet;
 
 use refit_core::request;
 
+use super::{notes, observe};
 use crate::ports::{ChangeRequest, CommitId, CommitSummary, PortErrorKind};
 use crate::{Error, Ports};
 
@@ -19,8 +20,8 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    /// Reads a branch. This program writes one commit, the oldest; another with its trailer, or one that the request does
-    /// not know of, such as one that somebody amended, counts as a person's.
+    /// Reads a branch. This program writes one commit, the oldest; another with its trailer, or one that neither
+    /// the request nor the note knows by its id, such as one that somebody amended, counts as a person's.
     pub(super) fn read(
         ports: &Ports<'_>,
         base: &CommitId,
@@ -38,10 +39,24 @@ impl Branch {
             }),
             None => None,
         };
-        let is_known = |id: &CommitId| known.as_ref().is_none_or(|known| known.contains(id));
+        let noted = match request {
+            Some(request) => notes::read(ports, &observe::upgrade_of(&request.branch))?,
+            None => None,
+        };
+        let noted = noted.map(|note| note.written).unwrap_or_default();
+        let is_known = |id: &CommitId| {
+            known
+                .as_ref()
+                .is_none_or(|known| known.contains(id) || noted.iter().any(|written| **written == *id.0))
+        };
         let first = commits.last().filter(|commit| commit.ours && is_known(&commit.id));
         let own = first.map(|commit| commit.id.clone());
         Ok(Self { commits, own })
+    }
+
+    /// Tells whether the commit of this program is there.
+    pub(super) fn has_own(&self) -> bool {
+        self.own.is_some()
     }
 
     /// Lists the commits of people, newest first.

@@ -17,8 +17,13 @@ use crate::{Error, Ports};
 
 /// How a replay ended.
 pub(super) enum Replayed {
-    /// The new head.
-    Head(CommitId),
+    /// The new state.
+    Head {
+        /// The commit of this program.
+        first: CommitId,
+        /// The newest commit.
+        head: CommitId,
+    },
     /// What does not fit: commit, file and reason.
     Conflicts(Vec<String>),
 }
@@ -33,19 +38,21 @@ pub(super) fn replay(
     request: Option<&ChangeRequest>,
 ) -> Result<Replayed, Error> {
     let branch = Branch::read(ports, &work.base.commit, head, request)?;
-    let mut newest = ports
+    let first = ports
         .repository
         .commit(&work.base.commit, &observe::changes(&work.plan), &work.plan.message)?;
+    let mut newest = first.clone();
     let mut people: Vec<&CommitSummary> = branch.people().collect();
     people.reverse();
     for commit in people {
         match changes(ports, work, commit, &newest)? {
-            Changes::Fit(changes) if changes.is_empty() => {}
+            // Of an amended commit of this program at least the message is somebody's.
+            Changes::Fit(changes) if changes.is_empty() && !commit.ours => {}
             Changes::Fit(changes) => newest = ports.repository.commit_again(&commit.id, &newest, &changes)?,
             Changes::Conflicts(conflicts) => return Ok(Replayed::Conflicts(conflicts)),
         }
     }
-    Ok(Replayed::Head(newest))
+    Ok(Replayed::Head { first, head: newest })
 }
 
 enum Changes {

@@ -192,6 +192,90 @@ fn an_amended_commit_counts_as_a_persons() {
     );
 }
 
+/// Writes the commit of the branch again, as somebody does who amends it.
+fn amend(world: &World, branch: &str, message: &str, change: Option<(&str, refit_manifest::Entry)>) {
+    let head = world.repository.branch(branch).unwrap().unwrap();
+    let base = world.repository.base(None).unwrap().commit;
+    let mut changes: Vec<refit_engine::ports::Change> = [GENERATED, ".refit/production.json"]
+        .map(|path| refit_engine::ports::Change {
+            path: path.into(),
+            entry: Some(refit_manifest::Entry::file(
+                world.text(branch, path).unwrap().into_bytes(),
+            )),
+        })
+        .into();
+    changes.extend(change.map(|(path, entry)| refit_engine::ports::Change {
+        path: path.into(),
+        entry: Some(entry),
+    }));
+    let amended = world.repository.commit(&base, &changes, message).unwrap();
+    world.repository.publish(branch, Some(&amended), Some(&head)).unwrap();
+}
+
+/// Lists the modes of a branch's files.
+fn executables(world: &World, branch: &str) -> Vec<String> {
+    let head = world.repository.branch(branch).unwrap().unwrap();
+    let listed = world.repository.list(&head).unwrap();
+    let executable = listed
+        .iter()
+        .filter(|item| item.kind == refit_engine::ports::ListedKind::Executable);
+    executable.map(|item| item.path.to_string()).collect()
+}
+
+#[test]
+fn an_amended_mode_message_or_author_is_asked_about_and_survives_when_it_is_kept() {
+    let script = refit_manifest::Entry::File {
+        bytes: b"hello\n".as_slice().into(),
+        executable: true,
+    };
+    let plain_message = "Upgrade\n\nRefit-Upgrade: x\n";
+    let cases = [
+        (
+            plain_message,
+            Some(("README.md", script)),
+            "Memory <memory@example.org>",
+        ),
+        (
+            "Upgrade, as talked over\n\nRefit-Upgrade: x\n",
+            None,
+            "Memory <memory@example.org>",
+        ),
+        (plain_message, None, "Grace <grace@example.org>"),
+    ];
+    for (message, change, author) in cases {
+        let world = World::new(plain);
+        upgrade(&world, "");
+        let branch = world.branch();
+        world.repository.set_author(author);
+        let mode = change.is_some();
+        amend(&world, &branch, message, change);
+        world.repository.set_author("Memory <memory@example.org>");
+        let head = world.repository.branch(&branch).unwrap();
+        for _ in 0..2 {
+            assert_eq!(resume(&world, Commits::Stop), STOPPED);
+            world.commit("main", "other.txt", "moved\n");
+        }
+        assert_eq!(world.repository.branch(&branch).unwrap(), head);
+        assert!(resume(&world, Commits::Keep).starts_with("6 "));
+        // What was kept stays when the target moves once more.
+        for text in ["again\n", "and again\n"] {
+            world.commit("main", "other.txt", text);
+            assert!(resume(&world, Commits::Stop).starts_with("6 "));
+        }
+        let base = world.repository.base(None).unwrap().commit;
+        let head = world.repository.branch(&branch).unwrap().unwrap();
+        let commits = world.repository.commits_between(&base, &head).unwrap();
+        let seen: Vec<(&str, &str)> = commits
+            .iter()
+            .map(|commit| (commit.author.as_str(), commit.subject.as_str()))
+            .collect();
+        assert_eq!(seen.len(), 2, "{seen:?}");
+        assert_eq!(seen[0], (author, message.lines().next().unwrap()));
+        assert_eq!(executables(&world, &branch).contains(&"README.md".to_owned()), mode);
+        assert!(world.text(&branch, GENERATED).unwrap().contains("v7.2.0"));
+    }
+}
+
 #[test]
 fn a_declined_upgrade_stays_declined_until_it_is_asked_again_or_cleared() {
     let world = World::new(plain);

@@ -52,7 +52,15 @@ impl Git {
         if !changed.is_empty() && !self.holds_already(worktree, to)? {
             return Err(dirty(worktree, &base.branch, to, "has changes that are not committed"));
         }
-        let merge = ["merge", "--ff-only", "--no-stat", "--quiet", &*to.0];
+        // A file that Git ignores is a person's all the same.
+        let merge = [
+            "merge",
+            "--ff-only",
+            "--no-overwrite-ignore",
+            "--no-stat",
+            "--quiet",
+            &*to.0,
+        ];
         let mut command = self.program.command_in(worktree, &merge);
         command.env("GIT_REFLOG_ACTION", "refit request merge");
         let output = program::finish(command, &[])?;
@@ -109,6 +117,6 @@ fn dirty(worktree: &Path, branch: &str, to: &CommitId, reason: &str) -> PortErro
         format!("branch `{branch}` is checked out in `{worktree}`, which {reason}"),
     )
     .hint(format!(
-        "stash them, then run `git -C '{worktree}' merge --ff-only {to}`; or commit them, then run `refit request merge` again"
+        "stash them, then run `git -C '{worktree}' merge --ff-only --no-overwrite-ignore {to}`; or commit them, then run `refit request merge` again"
     ))
 }

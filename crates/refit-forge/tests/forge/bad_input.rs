@@ -150,6 +150,23 @@ fn a_dirty_worktree_is_left_alone() {
 }
 
 #[test]
+fn a_file_that_git_ignores_is_not_overwritten_by_a_merge() {
+    let repository = small();
+    repository.commit(&tree(&[(".gitignore", "added\n")]), "Ignore");
+    let git = open(&repository);
+    let (base, next) = (git.base(None).unwrap(), child(&git));
+    repository.write(&tree(&[("added", "mine\n")]));
+    check(
+        git.fast_forward(&base, &next),
+        Dirty,
+        "does not know",
+        "--no-overwrite-ignore",
+    );
+    let kept = fs::read_to_string(repository.path().join("added")).unwrap();
+    assert_eq!((kept.as_str(), git.base(None).unwrap()), ("mine\n", base));
+}
+
+#[test]
 fn a_merge_that_was_cut_before_it_moved_the_branch_goes_on() {
     let repository = small();
     let git = open(&repository);
