@@ -95,6 +95,9 @@ codes! {
     UpgradedSince: Blocking,
         "The branch runs another release than the last recorded upgrade brought, so that upgrade alone cannot go back.",
         "revert the later commits first, or go back with `git revert`";
+    ApiVersionRemoved: Blocking,
+        "An object of yours is written in an API version that the target no longer serves, so that it could not be applied any more.",
+        "write it in a version that both releases serve, commit, and run again";
     MissingComponent: Blocking,
         "The release contents lack a component that the plane runs.",
         "add a catalog source that holds the release with all components";

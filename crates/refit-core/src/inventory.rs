@@ -15,6 +15,7 @@ use refit_manifest::{Identity, Path, Stream};
 
 use crate::catalog::Catalog;
 use crate::configuration::{self, Configuration, Spec};
+use crate::custom::{self, Custom};
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
 use crate::generated::{Controller, Generated};
@@ -54,6 +55,8 @@ pub struct Cluster {
     pub files: Vec<GeneratedFile>,
     /// What its kustomizations lay over them.
     pub overlays: Overlays,
+    /// The user's own objects of the platform's kinds.
+    pub custom: Vec<Custom>,
     /// The record of its last upgrade.
     pub record: Option<Record>,
     /// What was found about it.
@@ -278,6 +281,7 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
     let (record, problem) = record(&root.name, snapshot);
     findings.extend(problem);
     let overlays = overlays::read(&snapshot.tree, &chain);
+    let custom = custom::find(&snapshot.tree, seen.streams, &root, catalog);
     for file in &files {
         findings.extend(about(file, &overlays, snapshot));
     }
@@ -288,6 +292,7 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
         root,
         files,
         overlays,
+        custom,
         record,
         findings,
     }

@@ -20,6 +20,7 @@ pub mod edits;
 pub mod configuration;
 pub mod streams;
 pub mod roots;
+pub mod custom;
 pub mod overlays;
 pub mod patches;
 pub mod record;

@@ -1,9 +1,11 @@
 //! Plans an upgrade: from the ground to a plan that can be carried out.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use refit_core::check::{self, Target};
+use refit_core::custom::Custom;
 use refit_core::finding::{self, Acceptance, Code, Finding};
 use refit_core::inventory::{GeneratedFile, Group};
 use refit_core::options::Options;
@@ -264,7 +266,10 @@ fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec
             )));
         }
     }
-    let mut findings = target.definitions(&target::installed(ports, group), &after);
+    let installed = target::installed(ports, group);
+    let mut findings = target.definitions(&installed, &after);
+    let custom: BTreeSet<&Custom> = group.clusters().flat_map(|cluster| &cluster.custom).collect();
+    findings.extend(target.unserved(custom, &installed, &after));
     findings.extend(target.surroundings());
     findings
 }
