@@ -53,8 +53,9 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NamedCluster {
-    /// The name: letters, digits, `-`, `_` and `.`.
-    #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$"))]
+    /// The name: letters, digits, `-`, `_` and single `.`; it begins and ends with a letter, a digit or `_`, and does not end
+    /// in `.lock`.
+    #[schemars(regex(pattern = r"^[\p{L}\p{N}_]+([.-]+[\p{L}\p{N}_]+)*$"))]
     pub name: String,
     /// The folder that Flux synchronises, or the one that holds the generated manifest.
     pub path: String,
@@ -187,8 +188,12 @@ impl Configuration {
         for (index, cluster) in self.spec.clusters.iter().enumerate() {
             let field = |part: &str| format!("spec.clusters[{index}].{part}");
             if !is_name(&cluster.name) {
-                let reason = "it must be of letters, digits, `-`, `_` and `.`, and begin with a letter, digit or `_`";
-                return wrong(field("name"), format!("`{}`: {reason}", cluster.name));
+                let reason = format!(
+                    "`{}` cannot be a name; names are of letters, digits, `-`, `_` and single `.`, such as `{}`",
+                    cluster.name,
+                    name(&cluster.name)
+                );
+                return wrong(field("name"), reason);
             }
             if !names.insert(&cluster.name) {
                 return wrong(field("name"), format!("two clusters are called `{}`", cluster.name));
@@ -232,14 +237,26 @@ const HEAD: &str = "\
 # The schema of this file: docs/refit.schema.json of refit.
 ";
 
-/// Tells whether a text can be the name of a cluster: it becomes a file name and a part of branch names.
+/// Tells whether a text can be the name of a cluster: it becomes a file name and a part of commands.
 fn is_name(text: &str) -> bool {
-    let part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    text.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_')
-        && text.chars().all(part)
-        && !text.contains("..")
-        && !text.ends_with(['.', '-'])
-        && !text.ends_with(".lock")
+    text == name(text)
+}
+
+/// Makes the name of a cluster of any text; what can be a name stays as it is.
+pub(crate) fn name(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let mut name = text.replace(|letter: char| !plain(letter), "-");
+    while name.contains("..") {
+        name = name.replace("..", ".");
+    }
+    let mut name = name.trim_start_matches(['.', '-']);
+    while let Some(shorter) = name.strip_suffix(".lock").or(name.strip_suffix(['.', '-'])) {
+        name = shorter;
+    }
+    match name {
+        "" => "cluster".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 fn list(name: &str, items: impl Iterator<Item = String>) -> String {
@@ -299,6 +316,29 @@ mod tests {
     }
 
     #[test]
+    fn every_name_that_is_made_of_a_path_can_be_written_down() {
+        for text in [
+            "of eu", "köln", "a..b", ".hidden", "x.lock", "y.lock.", "-", "", "$(id);", "...",
+        ] {
+            let name = name(text);
+            let cluster = NamedCluster {
+                name: name.clone(),
+                path: "p".into(),
+            };
+            let spec = Spec {
+                clusters: vec![cluster],
+                ..Spec::default()
+            };
+            let read = read(&Configuration::new(spec.clone()).write());
+            assert_eq!(
+                read.map(|read| read.spec).map_err(|error| error.to_string()),
+                Ok(spec),
+                "{text}: {name}"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let with = |rest: &str| complaint(&format!("{HEADER}{rest}"));
         assert!(
@@ -316,7 +356,7 @@ mod tests {
         );
         for name in ["../up", "a/b", "", ".hidden", "a..b", "x.lock", "-a"] {
             let text = with(&format!("spec: {{clusters: [{{name: \"{name}\", path: x}}]}}\n"));
-            assert!(text.contains("it must be of letters"), "{name}: {text}");
+            assert!(text.contains("cannot be a name"), "{name}: {text}");
         }
         assert_eq!(
             complaint("apiVersion: refit.dev/v2\nkind: Plane\n"),

@@ -91,6 +91,15 @@ impl State {
         }
     }
 
+    /// Counts states in words, those that ask most of a person first.
+    pub fn count(states: &[Self]) -> String {
+        let mut states = states.to_vec();
+        states.sort_by_key(|state| std::cmp::Reverse(state.weight()));
+        let words = |same: &[Self]| Some(format!("{} {}", same.len(), same.first()?.words()));
+        let parts: Vec<String> = states.chunk_by(|a, b| a == b).filter_map(words).collect();
+        parts.join(", ")
+    }
+
     /// Gives the words that stand in texts.
     pub fn words(self) -> &'static str {
         match self {

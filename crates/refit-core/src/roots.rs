@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use refit_kustomize::reach::{self, BuildSet, is_inside};
 use refit_manifest::{Document, Path, Tree};
 
-use crate::configuration::Spec;
+use crate::configuration::{self, Spec};
 use crate::digest;
 use crate::streams::Streams;
 
@@ -217,13 +217,7 @@ fn telling(directory: &str) -> Vec<&str> {
 
 /// Joins the last parts to a name that can stand in commands, branches and file names as it is.
 fn last(parts: &[&str], count: usize) -> String {
-    let text = parts[parts.len().saturating_sub(count)..].join("-");
-    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    let text = text.replace(|letter: char| !plain(letter), "-");
-    match text.trim_start_matches(['.', '-']) {
-        "" => "cluster".to_owned(),
-        name => name.to_owned(),
-    }
+    configuration::name(&parts[parts.len().saturating_sub(count)..].join("-"))
 }
 
 #[cfg(test)]
@@ -325,7 +319,7 @@ mod tests {
                 ("clusters/Köln/g.yaml", ""),
             ],
             &[
-                "id-- at `clusters/$(id);`: clusters/$(id);/g.yaml",
+                "id at `clusters/$(id);`: clusters/$(id);/g.yaml",
                 "Köln at `clusters/Köln`: clusters/Köln/g.yaml",
                 "of-eu at `clusters/of eu`: clusters/of eu/g.yaml",
             ],

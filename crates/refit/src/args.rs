@@ -14,7 +14,6 @@ use crate::commands::{catalog, completion, init, look, merge, people, render, re
     name = "refit",
     version,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = EXIT_CODES,
     after_long_help = EXIT_CODES
 )]

@@ -125,15 +125,7 @@ fn each_once<'a>(all: impl Iterator<Item = &'a Next>) -> Vec<Next> {
 
 /// Counts the groups by their state, the state that asks most first.
 fn sum(states: &[State]) -> String {
-    let mut kinds: Vec<State> = states.to_vec();
-    kinds.sort_by_key(|state| std::cmp::Reverse(state.weight()));
-    kinds.dedup();
-    let count = |kind: &State| {
-        let count = states.iter().filter(|state| *state == kind).count();
-        format!("{count} {}", kind.words())
-    };
-    let counts: Vec<String> = kinds.iter().map(count).collect();
-    format!("{} groups of clusters: {}", states.len(), counts.join(", "))
+    format!("{} groups of clusters: {}", states.len(), State::count(states))
 }
 
 #[cfg(test)]

@@ -130,6 +130,7 @@ fn end(ports: &Ports<'_>, left: Left, body: &mut Cancel) -> Result<(), Error> {
     }
     for request in left.requests {
         let closed = ports.forge.close(request.number)?;
+        notes::remove(ports, &observe::upgrade_of(&closed.branch))?;
         body.closed.push(lines::request(&closed));
     }
     for note in left.notes {

@@ -45,7 +45,10 @@ fn take(flow: Flow<'_>, id: &DecisionId, answer: &Answer) -> Result<Report<Decis
     let flow = flow.asking(&asked.ask);
     let planned = prepare::group(flow, &asked.picked)?;
     let Some(work) = &planned.work else {
-        return Ok(unplanned(&planned));
+        return match planned.report.state {
+            State::NothingToDo => Err(nowhere(id)),
+            _ => Ok(unplanned(&planned)),
+        };
     };
     let decision = known(work, id)?;
     fits(decision, answer)?;
@@ -126,7 +129,7 @@ fn having<'a>(flow: Flow<'a>, id: &DecisionId) -> Result<Having<'a>, Error> {
 fn nowhere(id: &DecisionId) -> Error {
     Error::Usage {
         message: format!("there is no decision `{id}` in any upgrade under way"),
-        remedy: "`refit resolve --cluster NAME` lists the decisions of one".to_owned(),
+        remedy: "`refit resolve` lists what can be decided; `refit status` says what is under way".to_owned(),
     }
 }
 

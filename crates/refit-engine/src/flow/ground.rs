@@ -62,8 +62,24 @@ pub(super) enum Pick<'a> {
     None,
 }
 
-/// Looks at the target branch.
+/// Looks at the target branch and at the releases that there are.
 pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, Error> {
+    let mut ground = repository(ports, branch)?;
+    ports.releases.extend(&ground.inventory.said.catalog.sources)?;
+    let available = ports.releases.available(ports.catalog.platform().as_str())?;
+    let silent = available.unreachable.iter().map(PortError::finding);
+    ground.inventory.findings.extend(silent);
+    ground.versions = available
+        .versions
+        .iter()
+        .filter_map(|text| Version::parse(text).ok())
+        .collect();
+    ground.versions.sort();
+    Ok(ground)
+}
+
+/// Looks at the target branch alone, for what needs no release: nobody must wait for a source to pause.
+pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, Error> {
     let base = ports.repository.base(branch)?;
     let listed: Rc<[Listed]> = ports.repository.list(&base.commit)?.into();
     let mut snapshot = Snapshot {
@@ -93,25 +109,14 @@ pub(super) fn survey(ports: &Ports<'_>, branch: Option<&str>) -> Result<Ground, 
             .tree
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
-    let mut inventory = inventory::take(&snapshot, ports.catalog);
-    ports.releases.extend(&inventory.said.catalog.sources)?;
-    let available = ports.releases.available(ports.catalog.platform().as_str())?;
-    inventory
-        .findings
-        .extend(available.unreachable.iter().map(PortError::finding));
-    let mut versions: Vec<Version> = available
-        .versions
-        .iter()
-        .filter_map(|text| Version::parse(text).ok())
-        .collect();
-    versions.sort();
+    let inventory = inventory::take(&snapshot, ports.catalog);
     Ok(Ground {
         records: Rc::new(Records::before(&listed)),
         base,
         listed,
         snapshot,
         inventory,
-        versions,
+        versions: Vec::new(),
         contents: Contents::default(),
     })
 }
@@ -245,9 +250,15 @@ pub(super) fn choices(command: &str, groups: &[Group<'_>]) -> Vec<Next> {
 fn check_platform(ports: &Ports<'_>, ask: &Ask) -> Result<(), Error> {
     let known = ports.catalog.platform();
     match &ask.target.platform {
-        Some(name) if name != known.as_str() => Err(Error::Usage {
-            message: format!("platform `{name}` is not known"),
-            remedy: format!("name `{known}`, or a version of it as `{known}@VERSION`"),
+        Some(name) if name != known.as_str() => Err(match Version::parse(name) {
+            Ok(version) => Error::Usage {
+                message: format!("`{name}` is a version, and a platform belongs before it"),
+                remedy: format!("write `{known}@{version}`"),
+            },
+            Err(_) => Error::Usage {
+                message: format!("platform `{name}` is not known"),
+                remedy: format!("name `{known}`, or a version of it as `{known}@VERSION`"),
+            },
         }),
         _ => Ok(()),
     }

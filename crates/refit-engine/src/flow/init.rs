@@ -10,7 +10,7 @@ use crate::{Ask, Error, Ports};
 
 /// Makes the configuration of what is found: each cluster with the name it has now, and the sources that are used.
 pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<Report<Init>, Error> {
-    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let ground = &ground::repository(ports, ask.base.as_deref())?;
     let flow = Flow { ports, ask, ground };
     let mut body = Init {
         branch: ground.base.branch.clone(),

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use refit_core::catalog::Catalog;
+use refit_core::detect;
+use refit_core::generated::Generated;
 use refit_core::inventory::Group;
 use refit_core::plan;
 use refit_core::record::{Note, Settled, envelope};
 use refit_core::release::Platform;
+use refit_manifest::Stream;
 
 use super::ground::Flow;
 use super::prepare::Work;
@@ -110,7 +114,8 @@ pub(super) fn keep_base(ports: &Ports<'_>, work: &Work) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the base that somebody gave when an upgrade of these clusters began.
+/// Gives the base that somebody gave when an upgrade of these clusters began; one of another version than the installed one
+/// was left behind by an upgrade that is over.
 pub(super) fn kept_base(flow: Flow<'_>, group: &Group<'_>) -> Result<Option<Arc<[u8]>>, Error> {
     let Flow { ports, ground, .. } = flow;
     let names = ports.repository.notes(BASES)?;
@@ -122,8 +127,23 @@ pub(super) fn kept_base(flow: Flow<'_>, group: &Group<'_>) -> Result<Option<Arc<
         base_name(&plan::upgrade_id(&ground.base.branch, group, &target))
     };
     match ground.versions.iter().map(name).find(|name| names.contains(name)) {
-        Some(name) => Ok(ports.repository.note(&name)?),
+        Some(name) => {
+            let bytes = ports.repository.note(&name)?;
+            Ok(bytes.filter(|bytes| fits(ports.catalog, group, bytes)))
+        }
         None => Ok(None),
+    }
+}
+
+fn fits(catalog: &Catalog, group: &Group<'_>, base: &Arc<[u8]>) -> bool {
+    let Ok(stream) = Stream::split(Arc::clone(base)) else {
+        return false;
+    };
+    let shown = detect::detect(&Generated::read(&stream, catalog), catalog).version;
+    match group.main().map(|file| &file.detection.version) {
+        Some(Some(installed)) => shown.as_ref() == Some(installed),
+        Some(None) => true,
+        None => false,
     }
 }
 

@@ -43,7 +43,7 @@ impl Place {
 
 /// Pauses the named clusters, without names all of them, or ends their pause.
 pub(crate) fn pause(ports: &Ports<'_>, ask: &Ask, pausing: &Pausing) -> Result<Report<Pauses>, Error> {
-    let ground = &ground::survey(ports, ask.base.as_deref())?;
+    let ground = &ground::repository(ports, ask.base.as_deref())?;
     let flow = Flow { ports, ask, ground };
     let place = |cluster| Place::of(&ground.base.branch, cluster);
     let places: Vec<Place> = flow.clusters()?.into_iter().map(place).collect();

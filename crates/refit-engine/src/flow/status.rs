@@ -44,6 +44,13 @@ pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Err
     let (state, message, next) = leading.map_or((State::NothingToDo, String::new(), Vec::new()), |cluster| {
         (cluster.state, sentence(cluster), cluster.next.clone())
     });
+    let message = match body.clusters.as_slice() {
+        [_] => message,
+        several => {
+            let states: Vec<State> = several.iter().map(|cluster| cluster.state).collect();
+            format!("{} clusters: {}", several.len(), State::count(&states))
+        }
+    };
     Ok(Report::new(state, message, next, body).with_exit(Exit::Done))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use refit_core::check::{self, Definitions, Removed, Target};
+use refit_core::check::{self, Definitions, Reach, Removed, Target};
 use refit_core::finding::{Code, Finding};
 use refit_core::generated::Generated;
 use refit_core::inventory::Group;
@@ -56,8 +56,12 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
             return Ok(Choice::Refused(None, vec![no_release(ports)]));
         }
         let place = ports.releases.location();
+        let of = match ask.target.reach {
+            Reach::Newest => String::new(),
+            Reach::Patch => format!(" of {}", from.series()),
+        };
         return Ok(Choice::Nothing(format!(
-            "{from} is installed, and {place} has no newer stable release to go to"
+            "{from} is installed, and {place} has no newer stable release{of} to go to"
         )));
     };
     let stored = stored(ports, group, from);

@@ -24,7 +24,7 @@ use crate::view::lines;
 /// Merge three files or three folders by structure: OURS keeps its edits, text and comments.
 ///
 /// BASE is what OURS was made from, THEIRS is the new version of BASE. Changes of one side are taken; where both sides
-/// changed a field and no rule decides, OURS stays and the command ends with 5. No conflict marker is ever written.
+/// changed a field and no rule decides, OURS stays and the command ends with 5. No conflict marker is ever added.
 /// Of files, the result goes to stdout or to the file of --into. Of folders, it goes to the folder of --into, which
 /// must not exist or be empty; without --into only the decisions are shown. `.git` is left out, links are compared
 /// and never followed, empty folders are not kept. The Kustomize patches of OURS are compared before and after the merge;

@@ -204,7 +204,8 @@ stdout, whatever happens; messages for people go to stderr.
 | `next` | list of [Next](#next) | what the user can do next, the best first |
 
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
-of `resume` and `rollback`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `History`, `Cancel`, `Pauses` (of
+of `resume` and `rollback`; where a plan cannot be
+carried out, the answer is that `Plan`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `History`, `Cancel`, `Pauses` (of
 `pause`), `Merge`, `Rendered`, `Catalog` (of `catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of
 `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first,
 and `exit`, the exit code.

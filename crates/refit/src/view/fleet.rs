@@ -29,10 +29,14 @@ pub(crate) fn table(report: &Report<Status>) -> String {
         line!(&mut text, "{}", padded.join("  ").trim_end());
     }
     let findings: usize = body.clusters.iter().map(|cluster| cluster.findings.len()).sum();
+    let count = match findings {
+        1 => "1 finding".to_owned(),
+        several => format!("{several} findings"),
+    };
     if findings > 0 {
         line!(
             &mut text,
-            "\n{findings} findings about clusters; `refit status --cluster NAME` shows those of one"
+            "\n{count} about clusters; `refit status --cluster NAME` shows those of one"
         );
     }
     lines::findings(&mut text, &body.findings, "");
