@@ -189,7 +189,7 @@ codes! {
         "The record of the last upgrade names another digest than the release contents now have.",
         "find out whether the catalog source was changed";
     SourceUnreachable: Warning,
-        "A source of releases does not answer, so what it has is known from before or not at all.",
+        "A source of releases does not answer or is not there, so what it has is known from before or not at all.",
         "check the network, or name a folder that `refit catalog pull --to DIR` wrote with `--catalog DIR`";
     ReleaseNotExact: Warning,
         "The contents of a release were made of a published manifest, so bytes that nobody edited can differ from the generator's.",

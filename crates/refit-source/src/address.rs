@@ -23,6 +23,8 @@ pub(crate) struct Address {
     /// The path, with a leading slash where it is not empty, without a trailing one.
     path: String,
     query: Option<String>,
+    /// The user of the URL, without the password.
+    user: Option<String>,
     /// The value of the header `Authorization`, from user and password of the URL.
     pub(crate) authorization: Option<String>,
 }
@@ -59,6 +61,7 @@ impl Address {
             host: host.to_ascii_lowercase(),
             path: rest[end..].trim_end_matches('/').to_owned(),
             query,
+            user: user.map(|user| decoded(user.split(':').next().unwrap_or_default())),
             authorization: user.map(basic_of_url),
         })
     }
@@ -110,6 +113,12 @@ impl Address {
     /// Tells whether the server is this machine itself.
     pub(crate) fn is_local(&self) -> bool {
         is_local(&self.host)
+    }
+
+    /// Gives what tells this address from every other: what is sent, and who asks. It can hold a token, and is never shown
+    /// or written.
+    pub(crate) fn identity(&self) -> String {
+        format!("{} {}", self.wire(), self.user.as_deref().unwrap_or_default())
     }
 
     /// Gives what is sent: everything but the credentials.
@@ -183,6 +192,21 @@ mod tests {
         assert_eq!(format!("{address:?}"), "Address(https://example.org:8443/a)");
         assert_eq!(address.join("b").wire(), "https://example.org:8443/a/b?token=planted");
         assert_eq!(address.authorization, Some(basic("ada", "pl@nted")));
+    }
+
+    #[test]
+    fn addresses_with_another_query_or_user_are_other_addresses() {
+        let one = "https://ada:planted@example.org/a?channel=a";
+        let identity = |text: &str| Address::parse(text).unwrap().identity();
+        for other in [
+            "https://ada:planted@example.org/a?channel=b",
+            "https://bob:planted@example.org/a?channel=a",
+            "https://ada:planted@example.org/b?channel=a",
+            "https://example.org/a?channel=a",
+        ] {
+            assert_ne!(identity(one), identity(other), "{other}");
+        }
+        assert_eq!(identity(one), identity("https://ada:renewed@EXAMPLE.org/a/?channel=a"));
     }
 
     #[test]

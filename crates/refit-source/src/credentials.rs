@@ -3,11 +3,11 @@
 //! In: the text of `config.json` (or of `DOCKER_AUTH_CONFIG`). Out: user and password of a host. Programs that keep them
 //! (`credsStore`, `credHelpers`) are asked. Nothing of it is ever shown.
 
+mod helper;
+
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -26,7 +26,7 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A user with a password, or a token that stands for both.
+/// A user with a password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) name: String,
@@ -57,11 +57,12 @@ struct Auth {
     password: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Helped {
-    username: String,
-    secret: String,
+/// Who the user is for a host.
+#[derive(Debug, Default)]
+pub(crate) struct Who {
+    pub(crate) user: Option<User>,
+    /// Why what should have said so was of no use.
+    pub(crate) failure: Option<String>,
 }
 
 impl Credentials {
@@ -86,9 +87,9 @@ impl Credentials {
     }
 
     /// Finds the user for a host.
-    pub(crate) fn user(&self, host: &str) -> Result<Option<User>, PortError> {
+    pub(crate) fn user(&self, host: &str) -> Result<Who, PortError> {
         let Some(text) = &self.configuration else {
-            return Ok(None);
+            return Ok(Who::default());
         };
         // The text of a syntax error would show a part of the secrets.
         let Ok(configuration) = serde_json::from_str::<Configuration>(text) else {
@@ -100,16 +101,21 @@ impl Credentials {
         };
         let names = names(host);
         let helper = names.iter().find_map(|name| configuration.helpers.get(name));
-        if let Some(user) = helper
-            .or(configuration.store.as_ref())
-            .and_then(|helper| asked(helper, &names))
-        {
-            return Ok(Some(user));
+        let helper = helper.or(configuration.store.as_ref());
+        let mut who = Who::default();
+        match helper.map(|helper| helper::ask(helper, &names)).transpose() {
+            Ok(user) => who.user = user.flatten(),
+            Err(failure) => who.failure = Some(failure),
         }
-        Ok(names
-            .iter()
-            .find_map(|name| configuration.auths.get(name))
-            .and_then(Auth::user))
+        if let (None, Some(auth)) = (&who.user, names.iter().find_map(|name| configuration.auths.get(name))) {
+            who.user = auth.user();
+            let damaged = who.user.is_none() && auth.auth.is_some();
+            if damaged {
+                let damage = format!("what the configuration of Docker says of `{host}` is not understood");
+                who.failure.get_or_insert(damage);
+            }
+        }
+        Ok(who)
     }
 }
 
@@ -139,39 +145,13 @@ fn names(host: &str) -> Vec<String> {
     names
 }
 
-/// Asks a program that keeps credentials.
-fn asked(helper: &str, names: &[String]) -> Option<User> {
-    let sound = helper
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-    let ask = |name: &String| {
-        let mut child = Command::new(format!("docker-credential-{helper}"))
-            .arg("get")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        child.stdin.take()?.write_all(name.as_bytes()).ok()?;
-        let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
-        let helped: Helped = serde_json::from_slice(&output.stdout).ok()?;
-        Some(User {
-            name: helped.username,
-            password: helped.secret,
-        })
-    };
-    sound.then(|| names.iter().find_map(ask))?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn user(text: &str, host: &str) -> Option<(String, String)> {
-        Credentials::new(text)
-            .user(host)
-            .unwrap()
-            .map(|user| (user.name, user.password))
+        let who = Credentials::new(text).user(host).unwrap();
+        who.user.map(|user| (user.name, user.password))
     }
 
     #[test]
@@ -185,6 +165,16 @@ mod tests {
         ] {
             assert_eq!(user(&text, "reg.example:5000"), wanted, "{text}");
             assert_eq!(user(&text, "other.example"), None);
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_not_understood_is_told_without_its_text() {
+        for auth in ["planted", "cGxhbnRlZA=="] {
+            let text = format!(r#"{{"auths": {{"reg.example": {{"auth": "{auth}"}}}}}}"#);
+            let who = Credentials::new(text).user("reg.example").unwrap();
+            let failure = "what the configuration of Docker says of `reg.example` is not understood";
+            assert_eq!((who.user, who.failure.as_deref()), (None, Some(failure)));
         }
     }
 

@@ -34,7 +34,7 @@ impl Directory {
         let platform = manifests::platform(platform)?;
         if !self.base.is_dir() {
             let message = format!("the catalog folder `{}` is not there", self.base.display());
-            let hint = "check `--catalog DIR`; docs/catalog.md tells how the folder looks";
+            let hint = "check `--catalog DIR` and `spec.catalog.sources` of `refit.yaml`; docs/catalog.md tells how the folder looks";
             return Err(PortError::new(PortErrorKind::NotFound, message).hint(hint));
         }
         let own = Some(self.base.join(platform.as_str())).filter(|path| path.is_dir());

@@ -9,6 +9,8 @@ use crate::address::Address;
 use crate::cache::Cache;
 use crate::network::{Answer, Network, Question, Settings};
 
+const FILE: &str = "file";
+
 /// Servers and the cache before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetch {
@@ -36,7 +38,7 @@ impl Fetch {
 
     /// Asks the server; where it does not answer, gives what it said before.
     pub(crate) fn fresh(&self, address: &Address, accept: &str) -> Result<Fresh, PortError> {
-        self.remembered(&format!("{address} {accept}"), || {
+        self.remembered(&question(address, accept), || {
             let answer = self.network.get(&Question { address, accept })?;
             body(address, answer)
         })
@@ -44,7 +46,7 @@ impl Fetch {
 
     /// Gives what the server said to the same question before.
     pub(crate) fn kept(&self, address: &Address, accept: &str) -> Option<Vec<u8>> {
-        self.cache.answer(&format!("{address} {accept}"))
+        self.cache.answer(&question(address, accept))
     }
 
     /// Does what asks a server; where that does not answer, gives what it said to the same question before.
@@ -73,12 +75,12 @@ impl Fetch {
 
     /// Tells whether a file is in the cache.
     pub(crate) fn has(&self, address: &Address) -> bool {
-        self.cache.answer(&question(address)).is_some()
+        self.cache.answer(&question(address, FILE)).is_some()
     }
 
     /// Gives a file of a release: from the cache, else from the server. With a digest it must match.
     pub(crate) fn file(&self, address: &Address, recorded: Option<&str>) -> Result<Option<Vec<u8>>, PortError> {
-        let question = question(address);
+        let question = question(address, FILE);
         let kept = match recorded {
             Some(digest) => self.cache.blob(digest),
             None => self.cache.answer(&question),
@@ -97,8 +99,9 @@ impl Fetch {
     }
 }
 
-fn question(address: &Address) -> String {
-    format!("{address} file")
+/// Gives the name under which the cache keeps an answer; it keeps the digest of the name alone.
+pub(crate) fn question(address: &Address, what: &str) -> String {
+    format!("{} {what}", address.identity())
 }
 
 fn body(address: &Address, answer: Answer) -> Result<Option<Vec<u8>>, PortError> {

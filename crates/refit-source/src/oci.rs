@@ -15,12 +15,15 @@ use serde::Deserialize;
 
 use crate::address::{self, Address};
 use crate::credentials::Credentials;
-use crate::fetch::{Fetch, Fresh};
+use crate::fetch::{self, Fetch, Fresh};
 use crate::manifests;
 use crate::network::{Answer, Question};
 
 use artifact::Manifest;
 use login::Login;
+
+/// The most pages of tags that are read; a page has up to 1,000.
+const PAGES: usize = 100;
 
 /// A repository of a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +117,7 @@ impl Oci {
     }
 
     fn fresh(&self, address: &Address, accept: &str) -> Result<Fresh, PortError> {
-        self.fetch.remembered(&format!("{address} {accept}"), || {
+        self.fetch.remembered(&fetch::question(address, accept), || {
             let answer = self.get(address, accept)?;
             Ok((answer.status == 200).then_some(answer.body))
         })
@@ -123,10 +126,15 @@ impl Oci {
     /// Lists the tags, page after page.
     fn tags(&self) -> Result<Listed, PortError> {
         let first = self.repository.address("tags/list?n=1000");
-        let fresh = self.fetch.remembered(&format!("{first} tags"), || {
+        let fresh = self.fetch.remembered(&fetch::question(&first, "tags"), || {
             let mut tags = Vec::new();
+            let mut asked: Vec<String> = Vec::new();
             let mut next = Some(first.clone());
             while let Some(address) = next {
+                if asked.len() == PAGES || asked.contains(&address.wire()) {
+                    return Err(self.endless());
+                }
+                asked.push(address.wire());
                 let answer = self.get(&address, "application/json")?;
                 if answer.status == 404 {
                     return Ok(None);
@@ -157,6 +165,12 @@ impl Oci {
             tags: versions.map(ToOwned::to_owned).collect(),
             stale: fresh.stale,
         })
+    }
+
+    fn endless(&self) -> PortError {
+        let message = format!("the list of tags of `{}` does not end", self.location());
+        PortError::new(PortErrorKind::Other, message)
+            .hint("tell those who run the registry; name a folder or another source with `--catalog`")
     }
 
     /// Reads the manifest of a tag.

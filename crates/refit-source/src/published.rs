@@ -13,7 +13,7 @@ use refit_engine::ports::{Available, Content, PortError, PortErrorKind, Releases
 use refit_manifest::Stream;
 
 use crate::address::Address;
-use crate::fetch::Fetch;
+use crate::fetch::{self, Fetch};
 use crate::manifests;
 
 /// Where Flux publishes its releases.
@@ -43,7 +43,7 @@ impl Published {
     /// Asks which release is the newest.
     fn latest(&self) -> Result<(Option<String>, Option<PortError>), PortError> {
         let address = self.base.join("latest");
-        let fresh = self.fetch.remembered(&address.to_string(), || {
+        let fresh = self.fetch.remembered(&fetch::question(&address, "redirect"), || {
             let to = self.fetch.network.redirect(&address)?;
             Ok(Some(to.last().as_bytes().to_vec()))
         })?;

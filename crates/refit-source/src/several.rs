@@ -1,4 +1,4 @@
-//! Several sources as one.
+//! Several sources as one: a source that lacks something or is silent is passed over, and told.
 
 use refit_core::release::Version;
 use refit_engine::ports::{Available, Content, PortError, PortErrorKind, Releases};
@@ -29,7 +29,13 @@ impl Releases for Several {
         let mut all = Available::default();
         let mut known: Vec<Version> = Vec::new();
         for source in &self.sources {
-            let one = source.available(platform)?;
+            let one = match source.available(platform) {
+                Err(error) if is_lack(&error) => {
+                    all.unreachable.push(error);
+                    continue;
+                }
+                decided => decided?,
+            };
             for text in one.versions {
                 match Version::parse(&text) {
                     Ok(version) if known.contains(&version) => {}
@@ -49,9 +55,7 @@ impl Releases for Several {
         let mut lacking: Vec<PortError> = Vec::new();
         for source in &self.sources {
             match source.contents(platform, version) {
-                Err(error) if matches!(error.kind, PortErrorKind::NotFound | PortErrorKind::Unreachable) => {
-                    lacking.push(error);
-                }
+                Err(error) if is_lack(&error) => lacking.push(error),
                 decided => return decided,
             }
         }
@@ -66,4 +70,9 @@ impl Releases for Several {
         let hint = "`refit catalog list` tells what they have; name another source with `--catalog`";
         Err(PortError::new(PortErrorKind::NotFound, message).hint(hint))
     }
+}
+
+/// Tells whether another source can still have it.
+fn is_lack(error: &PortError) -> bool {
+    matches!(error.kind, PortErrorKind::NotFound | PortErrorKind::Unreachable)
 }

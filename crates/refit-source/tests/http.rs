@@ -329,3 +329,62 @@ fn several_sources_give_their_union_and_the_first_wins() {
         PortErrorKind::Unreachable
     );
 }
+
+#[test]
+fn a_source_that_lacks_everything_or_is_silent_is_passed_over_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let absent = folder.path().join("absent").display().to_string();
+    let bare = Server::start(|_| Response::status(404));
+    let good = Server::start(|request| serve("", request));
+    let gone = Server::start(|_| Response::status(404));
+    let silent = gone.url();
+    gone.stop();
+    let releases = open(&[&absent, &bare.url(), &silent, &good.url()], settings(None));
+    let available = releases.available("flux").unwrap();
+    let told: Vec<_> = available.unreachable.iter().map(|error| error.kind).collect();
+    let (lacks, is_silent) = (PortErrorKind::NotFound, PortErrorKind::Unreachable);
+    assert_eq!(told, [lacks, lacks, is_silent]);
+    let alone = open(&[&good.url()], settings(None));
+    assert_eq!(available.versions, alone.versions("flux").unwrap());
+    assert_eq!(releases.contents("flux", "v2.6.4").unwrap().len(), 2);
+    // One that is damaged is no lack: it is not passed over.
+    let damaged = spoilt("/index.json", |_| Response::ok("<html>"));
+    let error = open(&[&damaged.url(), &good.url()], settings(None)).available("flux");
+    assert_eq!(error.unwrap_err().kind, PortErrorKind::Corrupt);
+}
+
+#[test]
+fn another_query_or_user_is_another_question_and_no_credential_is_written() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(|request| match request.target.contains("channel=a") {
+        true => serve(
+            "",
+            &Request {
+                target: request.target.replace("?channel=a-planted", ""),
+                ..request.clone()
+            },
+        ),
+        false => Response::status(404),
+    });
+    let host = server.host();
+    let ask = |source: &str| open(&[source], settings(Some(cache.path()))).contents("flux", "v2.6.4");
+    assert!(ask(&format!("http://ada:planted@{host}/?channel=a-planted")).is_ok());
+    assert!(ask(&format!("http://ada:planted@{host}/?channel=b-planted")).is_err());
+    server.stop();
+    assert!(
+        ask(&format!("http://ada:planted@{host}/?channel=a-planted")).is_ok(),
+        "it was kept"
+    );
+    assert!(ask(&format!("http://bob:planted@{host}/?channel=a-planted")).is_err());
+    assert!(ask(&format!("http://{host}/?channel=a-planted")).is_err());
+    let mut open = vec![cache.path().to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            assert!(!entry.path().display().to_string().contains("planted"));
+            match entry.path().is_dir() {
+                true => open.push(entry.path()),
+                false => assert!(!String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap()).contains("planted")),
+            }
+        }
+    }
+}

@@ -133,3 +133,37 @@ fn a_layer_with_another_digest_is_refused_and_tokens_and_pages_are_understood() 
     let anonymous = open(&[&url], settings(None)).versions("flux").unwrap_err();
     assert_eq!(anonymous.kind, PortErrorKind::Forbidden);
 }
+
+#[test]
+fn a_list_of_tags_that_does_not_end_is_an_error() {
+    // The first names itself, the second always another page.
+    for own in [true, false] {
+        let server = Server::start(move |request| {
+            let page = if own { 0 } else { request.target.len() };
+            let next = format!("</v2/flux/tags/list?n=1000&last={}>; rel=\"next\"", "x".repeat(page));
+            Response::Answer(200, vec![("Link", next)], br#"{"tags": ["v2.6.4"]}"#.to_vec())
+        });
+        let url = format!("oci://{}/flux", server.host());
+        let error = open(&[&url], settings(None)).versions("flux").unwrap_err();
+        assert_eq!(error.message, format!("the list of tags of `{url}` does not end"));
+        assert!(error.remedy.is_some());
+        let asked = server.targets().len();
+        assert!(if own { asked <= 2 } else { asked == 100 }, "{asked}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_name_the_user_is_told_where_nobody_is_let_in() {
+    let server = Server::start(|_| {
+        let challenge = "Basic realm=\"x\"".to_owned();
+        Response::Answer(401, vec![("WWW-Authenticate", challenge)], Vec::new())
+    });
+    let url = format!("oci://{}/flux", server.host());
+    let credentials = Credentials::new(r#"{"credsStore": "of-nobody-at-all"}"#);
+    let error = open_as(&[&url], settings(None), credentials)
+        .versions("flux")
+        .unwrap_err();
+    assert_eq!(error.kind, PortErrorKind::Forbidden);
+    let why = "; the program `docker-credential-of-nobody-at-all` cannot be started: ";
+    assert!(error.message.contains(why), "{error}");
+}

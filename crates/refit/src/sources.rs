@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use refit_core::configuration;
 use refit_engine::ports::{Available, Content, PortError, PortErrorKind, Releases};
-use refit_source::Opening;
+use refit_source::{Opening, Several};
 
 use crate::failure::Failure;
 
@@ -40,20 +40,38 @@ impl Sources {
         Rc::clone(&self.opened.borrow())
     }
 
-    /// Finds a source that the repository names; folders begin at its top.
-    fn place(&self, source: &str) -> Result<OsString, PortError> {
+    /// Finds a source that the repository names; folders begin at its top, and there are none where nothing is checked out.
+    fn place(&self, source: &str) -> Option<OsString> {
         if source.contains("://") {
-            return Ok(source.into());
+            return Some(source.into());
         }
-        let Some(top) = &self.top else {
-            let message = format!(
-                "`{}` names the folder `{source}`, and nothing is checked out",
-                configuration::FILE
-            );
-            return Err(PortError::new(PortErrorKind::NotFound, message)
-                .hint("run this in a clone of the repository, or name the source with `--catalog`"));
-        };
-        Ok(top.join(source).into_os_string())
+        Some(self.top.as_ref()?.join(source).into_os_string())
+    }
+}
+
+/// A folder that the repository names where nothing is checked out.
+struct Absent(String);
+
+impl Absent {
+    fn error(&self) -> PortError {
+        let file = configuration::FILE;
+        let message = format!("`{file}` names the folder `{}`, and nothing is checked out", self.0);
+        PortError::new(PortErrorKind::NotFound, message)
+            .hint("run this in a clone of the repository, or name the source with `--catalog`")
+    }
+}
+
+impl Releases for Absent {
+    fn location(&self) -> String {
+        self.0.clone()
+    }
+
+    fn versions(&self, _: &str) -> Result<Vec<String>, PortError> {
+        Err(self.error())
+    }
+
+    fn contents(&self, _: &str, _: &str) -> Result<Vec<Content>, PortError> {
+        Err(self.error())
     }
 }
 
@@ -67,19 +85,26 @@ impl Releases for Sources {
             return Ok(());
         }
         let mut all = self.named.clone();
+        let mut absent: Vec<Box<dyn Releases>> = Vec::new();
         for source in sources {
-            let place = self.place(source)?;
-            if !all.contains(&place) {
-                all.push(place);
+            match self.place(source) {
+                Some(place) if all.contains(&place) => {}
+                Some(place) => all.push(place),
+                None => absent.push(Box::new(Absent(source.clone()))),
             }
         }
-        let opened = refit_source::open(&all, &self.opening).map_err(|error| {
-            let message = format!("a source that `{}` names cannot be used", configuration::FILE);
-            PortError::new(PortErrorKind::Other, message)
-                .hint("correct `spec.catalog.sources`, see docs/configuration.md")
-                .because(error)
-        })?;
-        self.opened.replace(opened.into());
+        // A repository that names no source has the ones that the user named, or the public releases.
+        let mut opened = match all.is_empty() && !absent.is_empty() {
+            true => Vec::new(),
+            false => refit_source::open_each(&all, &self.opening).map_err(|error| {
+                let message = format!("a source that `{}` names cannot be used", configuration::FILE);
+                PortError::new(PortErrorKind::Other, message)
+                    .hint("correct `spec.catalog.sources`, see docs/configuration.md")
+                    .because(error)
+            })?,
+        };
+        opened.append(&mut absent);
+        self.opened.replace(Rc::new(Several::new(opened)));
         self.said.replace(sources.to_vec());
         Ok(())
     }

@@ -41,7 +41,7 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
         name: named.cluster.clone(),
         path: named.directory.clone(),
     };
-    body.content = Configuration::new(Spec {
+    let written = Spec {
         clusters: body.clusters.iter().map(named).collect(),
         catalog: Catalog {
             sources: match sources {
@@ -49,8 +49,8 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
                 named => named.to_vec(),
             },
         },
-    })
-    .write();
+    };
+    body.content = Configuration::new(written.clone()).write();
     let present = ground.snapshot.tree.bytes(&Path::from(configuration::FILE));
     if present.is_some_and(|bytes| **bytes == *body.content.as_bytes()) {
         let message = format!("`{}` on `{}` says this already", configuration::FILE, body.branch);
@@ -60,10 +60,27 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
         1 => "1 cluster was found".to_owned(),
         several => format!("{several} clusters were found"),
     };
-    let next = vec![Next::say(format!(
+    let mut next: Vec<Next> = elsewhere(&written.catalog.sources).map(Next::say).collect();
+    next.push(Next::say(format!(
         "commit `{}` to `{}`; until then it says nothing",
         configuration::FILE,
         body.branch
-    ))];
+    )));
     Ok(Report::new(State::Done, found, next, body))
+}
+
+/// Says which sources are folders that only this machine has.
+fn elsewhere(sources: &[String]) -> impl Iterator<Item = String> {
+    let outside = |source: &&String| {
+        let place = std::path::Path::new(source);
+        let leaves = place.components().next() == Some(std::path::Component::ParentDir);
+        !source.contains("://") && (place.is_absolute() || leaves)
+    };
+    let file = configuration::FILE;
+    sources.iter().filter(outside).map(move |source| {
+        format!(
+            "`{file}` would name `{source}`, a folder outside of the repository: others and pipelines do not have it; name \
+             one in the repository, or an `https://` or `oci://` address, with `--catalog`"
+        )
+    })
 }

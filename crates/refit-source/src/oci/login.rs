@@ -8,7 +8,7 @@ use refit_engine::ports::{PortError, PortErrorKind};
 use serde::Deserialize;
 
 use crate::address::{self, Address, Scheme};
-use crate::credentials::{Credentials, User};
+use crate::credentials::{Credentials, User, Who};
 use crate::network::{Network, Question};
 
 /// How a registry wants to know who asks.
@@ -17,6 +17,8 @@ pub(super) struct Login {
     credentials: Credentials,
     /// The header that was accepted last.
     header: Mutex<Option<String>>,
+    /// Why nobody could be named; told where the registry lets nobody in.
+    failure: Mutex<Option<String>>,
 }
 
 impl fmt::Debug for Login {
@@ -38,6 +40,7 @@ impl Login {
             path,
             credentials,
             header: Mutex::new(None),
+            failure: Mutex::new(None),
         }
     }
 
@@ -53,7 +56,10 @@ impl Login {
         address: &Address,
         challenge: Option<&str>,
     ) -> Result<String, PortError> {
-        let user = self.credentials.user(&address.host)?;
+        let Who { user, failure } = self.credentials.user(&address.host)?;
+        if let Ok(mut known) = self.failure.lock() {
+            *known = failure;
+        }
         let challenge = challenge.unwrap_or_default();
         let (scheme, rest) = challenge.split_once(' ').unwrap_or((challenge, ""));
         let header = if scheme.eq_ignore_ascii_case("bearer") {
@@ -101,7 +107,10 @@ impl Login {
     /// Says that the registry wants to know somebody else.
     pub(super) fn refused(&self, address: &Address) -> PortError {
         let host = &address.host;
-        let message = format!("the registry `{host}` does not let this user read `{}`", self.path);
+        let mut message = format!("the registry `{host}` does not let this user read `{}`", self.path);
+        if let Some(failure) = self.failure.lock().ok().and_then(|failure| failure.clone()) {
+            message.push_str(&format!("; {failure}"));
+        }
         PortError::new(PortErrorKind::Forbidden, message).hint(format!(
             "log in with `docker login {host}`, or give `DOCKER_AUTH_CONFIG`"
         ))

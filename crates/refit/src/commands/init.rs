@@ -55,8 +55,11 @@ pub(crate) fn run(options: &Options, global: &Global) -> Result<Answer, Failure>
     match &options.out {
         Some(out) if out.as_os_str() == "-" => {
             let content = report.body.content.clone();
-            report.next.clear();
-            Answer::new(&report, content)
+            // That the file must be committed is nothing to say of what is only shown.
+            report.next.pop();
+            let mut notes = String::new();
+            view::lines::next(&mut notes, &report.next, "");
+            Ok(Answer::new(&report, content)?.with_notes(notes))
         }
         out => {
             let file = place(out.as_deref(), &edges)?;
