@@ -6,6 +6,7 @@
 mod group;
 mod problems;
 mod roles;
+mod synced;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -287,6 +288,7 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
     }
     findings.extend(duplicates(&root, &files, seen.streams));
     findings.extend(problems::too_large(&root, seen.large));
+    findings.extend(synced::unevaluated(&root, seen.streams));
     findings.extend(around(&root, &files, &chain, seen));
     Cluster {
         root,

@@ -27,6 +27,7 @@ pub mod record;
 pub mod history;
 pub mod substitution;
 pub mod snapshot;
+pub mod named;
 pub mod operator;
 pub mod updaters;
 pub mod inventory;

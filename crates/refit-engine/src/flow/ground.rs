@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use refit_core::inventory::{self, Cluster, Group, Inventory};
+use refit_core::named;
 use refit_core::release::Version;
 use refit_core::report::{Next, OfGroup, Report, Reports};
-use refit_core::snapshot::{Seen, Snapshot, wanted};
+use refit_core::snapshot::{self, Seen, Snapshot, wanted};
 use refit_manifest::Entry;
 
 use super::contents::Contents;
@@ -109,6 +110,7 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
             .tree
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
+    named(ports, &listed, &mut snapshot)?;
     let inventory = inventory::take(&snapshot, ports.catalog);
     Ok(Ground {
         records: Rc::new(Records::before(&listed)),
@@ -119,6 +121,24 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
         versions: Vec::new(),
         contents: Contents::default(),
     })
+}
+
+/// Reads the files that kustomizations name and that are not called like manifests.
+fn named(ports: &Ports<'_>, listed: &[Listed], snapshot: &mut Snapshot) -> Result<(), Error> {
+    let named = named::files(&snapshot.tree);
+    let is_meant = |item: &&Listed| {
+        let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);
+        is_file && item.size <= snapshot::SIZE_LIMIT && named.contains(&item.path)
+    };
+    let items: Vec<&Listed> = listed.iter().filter(is_meant).collect();
+    let blobs: Vec<_> = items.iter().map(|item| item.blob.clone()).collect();
+    for (item, bytes) in items.into_iter().zip(ports.repository.read_all(&blobs)?) {
+        let executable = item.kind == ListedKind::Executable;
+        snapshot
+            .tree
+            .insert(item.path.clone(), Entry::File { bytes, executable });
+    }
+    Ok(())
 }
 
 impl<'a> Flow<'a> {

@@ -41,7 +41,7 @@ pub(crate) fn history(ports: &Ports<'_>, ask: &Ask) -> Result<Report<History>, E
             let Some(record) = after.as_ref().or(before.as_ref()) else {
                 continue;
             };
-            if let Some(event) = event.as_ref().filter(|_| is_meant(ask, record)) {
+            if let Some(event) = event {
                 let place = log
                     .changes
                     .iter()
@@ -55,19 +55,25 @@ pub(crate) fn history(ports: &Ports<'_>, ask: &Ask) -> Result<Report<History>, E
     }
     lines.sort_by_key(|(place, _)| *place);
     let mut entries: Vec<HistoryLine> = lines.into_iter().map(|(_, line)| line).collect();
+    // A number means the same entry whatever is asked for.
     for (at, line) in entries.iter_mut().enumerate() {
         line.number = at + 1;
     }
-    let (message, next) = said(&base.branch, entries.len(), &log);
+    entries.retain(|line| is_meant(ask, &line.cluster));
+    let (message, next) = said(ask, &base.branch, entries.len(), &log);
     let body = History { entries, cut: log.cut };
     Ok(Report::new(State::Done, message, next, body))
 }
 
-fn said(branch: &str, count: usize, log: &Log) -> (String, Vec<Next>) {
+fn said(ask: &Ask, branch: &str, count: usize, log: &Log) -> (String, Vec<Next>) {
+    let of = match ask.clusters.as_slice() {
+        [] => String::new(),
+        names => format!(" for `{}`", names.join("`, `")),
+    };
     let mut message = match count {
-        0 => format!("no upgrade is recorded on `{branch}`"),
-        1 => format!("1 change of release is recorded on `{branch}`"),
-        several => format!("{several} changes of release are recorded on `{branch}`"),
+        0 => format!("no upgrade is recorded on `{branch}`{of}"),
+        1 => format!("1 change of release is recorded on `{branch}`{of}"),
+        several => format!("{several} changes of release are recorded on `{branch}`{of}"),
     };
     if !log.cut {
         return (message, Vec::new());
@@ -124,13 +130,9 @@ pub(super) fn of_record(ports: &Ports<'_>, log: &Log, path: &Path) -> Result<Pas
 }
 
 /// Tells whether a cluster was asked for, by its name or the last part of its path.
-fn is_meant(ask: &Ask, record: &Record) -> bool {
+fn is_meant(ask: &Ask, cluster: &str) -> bool {
     let last = |text: &str| text.trim_end_matches('/').rsplit('/').next().map(str::to_owned);
-    ask.clusters.is_empty()
-        || ask
-            .clusters
-            .iter()
-            .any(|name| last(name).as_ref() == Some(&record.cluster))
+    ask.clusters.is_empty() || ask.clusters.iter().any(|name| last(name).as_deref() == Some(cluster))
 }
 
 /// Writes one line; a record that is gone, or an older one that came back, brought nothing of its own.

@@ -137,7 +137,7 @@ fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterSt
         } else {
             lines::review(&open.request)
         };
-    } else if let Some(open) = held(flow, seen)? {
+    } else if let Some(open) = held(flow, seen)?.filter(|open| *open > 0) {
         status.state = State::DecisionNeeded;
         status.open_decisions = open;
         status.next = vec![lines::waits(&option)];
