@@ -145,13 +145,12 @@ impl Target<'_> {
         let mut findings = Vec::new();
         for object in custom {
             let after = served(target, &object.crd);
-            if after.is_empty() || after.contains(&object.version) {
+            let before = served(installed, &object.crd);
+            // What cannot be applied today is not broken by the upgrade.
+            if after.is_empty() || after.contains(&object.version) || !before.contains(&object.version) {
                 continue;
             }
-            let both: Vec<String> = served(installed, &object.crd)
-                .into_iter()
-                .filter(|version| after.contains(version))
-                .collect();
+            let both: Vec<String> = before.into_iter().filter(|version| after.contains(version)).collect();
             findings.push(self.lost(object, &both));
         }
         findings
@@ -352,6 +351,7 @@ mod tests {
             ]
         );
         assert!(found(&["v1", "v1beta2"], &["v1", "v1beta2"], &old).is_empty());
+        assert!(found(&["v1beta1"], &["v1"], &old).is_empty());
         assert!(found(&["v1"], &["v1"], &object("other.example.dev", "v1beta2")).is_empty());
     }
 

@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use refit_core::check;
+use refit_core::contents;
 use refit_core::finding::{Code, Finding};
+use refit_core::generated::Generated;
 use refit_core::options::Options;
 use refit_core::release::Version;
 use refit_core::render;
@@ -101,7 +103,12 @@ fn read(flow: Flow<'_>, version: &Version) -> Result<Release, Error> {
     let mut streams = Vec::new();
     for content in contents {
         match Stream::split(content.bytes) {
-            Ok(stream) => streams.push(stream),
+            Ok(stream) => {
+                if let Some(finding) = differs(flow, version, &stream, &content.origin) {
+                    return Ok(Release::Missing(finding));
+                }
+                streams.push(stream);
+            }
             Err(error) => {
                 let message = format!("{} cannot be read: {error}", content.origin);
                 return Ok(Release::Missing(Finding::new(
@@ -113,6 +120,19 @@ fn read(flow: Flow<'_>, version: &Version) -> Result<Release, Error> {
         }
     }
     Ok(Release::Streams(streams, origin, findings))
+}
+
+/// Tells when contents are those of another release than they are said to be.
+fn differs(flow: Flow<'_>, version: &Version, stream: &Stream, origin: &str) -> Option<Finding> {
+    let catalog = flow.ports.catalog;
+    let differences = contents::differences(&Generated::read(stream, catalog), version, catalog);
+    let first = differences.first()?;
+    let more = match differences.len() {
+        1 => String::new(),
+        count => format!(", and {} more", count - 1),
+    };
+    let message = format!("{origin} is not of {version}: {first}{more}");
+    Some(Finding::new(Code::ReleaseDiffers, version.to_string(), message))
 }
 
 /// Tells when contents are not what the generator writes, byte for byte.

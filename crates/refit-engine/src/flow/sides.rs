@@ -62,8 +62,11 @@ fn written(flow: Flow<'_>, group: &Group<'_>, file: &GeneratedFile) -> Result<Si
         }
         Side::Missing(findings) => findings,
     };
-    // A file that fails its digest must not be passed over in silence.
-    if tried.iter().any(|finding| finding.code == Code::DigestMismatch) {
+    // A file that fails its digest, or is of another release, must not be passed over in silence.
+    if tried
+        .iter()
+        .any(|finding| matches!(finding.code, Code::DigestMismatch | Code::ReleaseDiffers))
+    {
         return Ok(Side::Missing(tried));
     }
     from_history(flow, file, version, &tried)
