@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use refit_manifest::{Entry, Tree};
@@ -104,10 +104,22 @@ fn read_entry(entry: &DirEntry) -> Result<Option<Entry>, Failure> {
     }))
 }
 
+/// The most bytes of one file; a device can be endless.
+const SIZE_LIMIT: u64 = 256 << 20;
+
 /// Reads one file.
 pub(crate) fn read_file(path: &Path) -> Result<Entry, Failure> {
-    let bytes = fs::read(path).map_err(|error| unreadable(path, &error))?;
-    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let failed = |error: io::Error| unreadable(path, &error);
+    let file = fs::File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > SIZE_LIMIT {
+        return Err(
+            Failure::new(format!("`{}` has more than {SIZE_LIMIT} bytes", path.display()))
+                .hint("name a file that is a manifest or a saved plan"),
+        );
+    }
     Ok(Entry::File {
         bytes: bytes.into(),
         executable: is_executable(&metadata),
