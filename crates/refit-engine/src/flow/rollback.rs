@@ -40,8 +40,15 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     let mut body = prepare::body(flow);
     body.cluster.clone_from(&group.first().root.name);
     body.with = group.beside(&body.cluster);
+    body.findings = prepare::found(ground, picked);
     let log = history::log(ports, &ground.base.commit)?;
     let Some(last) = last(ports, group, &log)? else {
+        // A record that cannot be read may be the one that is looked for.
+        let is_record = |finding: &Finding| finding.blocks() && finding.subject.starts_with(Record::DIRECTORY);
+        if body.findings.iter().any(is_record) {
+            return Ok(prepare::blocked(body, ask));
+        }
+        body.findings.clear();
         let cut = if log.cut {
             "; the history of this clone is cut off"
         } else {
@@ -50,7 +57,6 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
         let message = format!("no upgrade of `{}` is recorded that could go back{cut}", body.cluster);
         return Ok(prepare::nothing(body, ask, message));
     };
-    body.findings = prepare::found(ground, picked);
     body.from = last.record.to.to_string();
     body.to = last.record.from.to_string();
     body.route = vec![Hop {
