@@ -85,7 +85,7 @@ codes! {
         "choose one of the versions named, or add a catalog that holds it with `--catalog DIR`";
     DowngradeRefused: Blocking,
         "The wanted version is older than the installed one.",
-        "choose a newer version; to go back, revert the request that upgraded";
+        "choose a newer version; `refit rollback` goes back to the release before the last upgrade";
     StoredVersionRemoved: Blocking,
         "Objects may be stored in an API version that the target's definitions lack; the API server refuses such a definition.",
         "upgrade to an earlier release that still has the version, migrate the stored objects, then go on";

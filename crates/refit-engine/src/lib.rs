@@ -9,6 +9,7 @@
 //! Nothing here asks or prints; `upgrade` is two halves, [`plan`] and [`carry_out`], with the confirmation between.
 
 pub mod ports;
+pub mod merged;
 pub mod ask;
 pub mod error;
 mod flow;

@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use refit_engine::merged::{self, Brought};
 use refit_engine::ports::{ChangeRequest, CommitId, Draft, Forge, PortError, PortErrorKind, Repository, RequestState};
 use serde::{Deserialize, Serialize};
 
@@ -115,26 +116,17 @@ impl<'a> BuiltIn<'a> {
     /// Says how a request that is noted as open is in truth.
     fn present(&self, note: &Note, noted: CommitId, open: RequestState) -> Result<(CommitId, RequestState), PortError> {
         let branch = self.repository.branch(&note.branch)?;
-        let head = branch.clone().unwrap_or(noted);
-        let merged = match self.repository.branch(&note.base)? {
-            Some(base) => self.contains(&base, &head)?,
-            None => false,
+        let head = branch.clone().unwrap_or_else(|| noted.clone());
+        let brought = match self.repository.branch(&note.base)? {
+            Some(base) => merged::brought(self.repository, &base, &head, &noted)?,
+            None => Brought::Open,
         };
-        let state = match branch {
-            _ if merged => RequestState::Merged,
-            Some(_) => open,
-            None => RequestState::Closed,
+        let state = match (brought, branch) {
+            (Brought::All, _) => RequestState::Merged,
+            (Brought::Open, Some(_)) => open,
+            (Brought::Nothing, _) | (_, None) => RequestState::Closed,
         };
         Ok((head, state))
-    }
-
-    /// Tells whether a commit is in the history of another; one that is not here any more is not.
-    fn contains(&self, commit: &CommitId, part: &CommitId) -> Result<bool, PortError> {
-        match self.repository.commits_between(commit, part) {
-            Ok(missing) => Ok(missing.is_empty()),
-            Err(error) if error.kind == PortErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
     }
 
     /// Finds the open request of a branch.
@@ -145,6 +137,18 @@ impl<'a> BuiltIn<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// Gives the number after the newest.
+    fn free_number(&self) -> Result<u64, PortError> {
+        let newest = self.numbers()?.first().copied().unwrap_or_default();
+        newest.checked_add(1).ok_or_else(|| {
+            let message = format!("no number is left after request {newest}");
+            PortError::new(PortErrorKind::Corrupt, message).hint(format!(
+                "no request has such a number: look at it with `git show refs/refit/requests/{newest}`, and remove that \
+                 reference"
+            ))
+        })
     }
 
     /// Replaces a note, if it is as it was read, and says how the request is then.
@@ -168,7 +172,7 @@ impl<'a> BuiltIn<'a> {
                 .hint(format!("look at it again with `refit request show {number}`")));
         }
         let base = self.repository.base(Some(&request.base))?;
-        if !self.contains(head, &base.commit)? {
+        if !merged::contains(self.repository, head, &base.commit)? {
             let message = format!("`{}` has commits that request {number} lacks", request.base);
             return Err(PortError::new(PortErrorKind::Moved, message)
                 .hint("run `refit resume`: it computes the change anew from what is there now"));
@@ -198,13 +202,13 @@ impl<'a> BuiltIn<'a> {
         ))
     }
 
-    /// Removes the branch of a request that is done, if it is still where it was and no other request has it by now;
-    /// safe to repeat.
-    fn remove_branch(&self, note: &Note, head: &CommitId) -> Result<(), PortError> {
-        if self.open_for(&note.branch)?.is_some() {
-            return Ok(());
+    /// Removes the branch of a request, if it is still where it was and no other request has it by now; safe to repeat.
+    fn remove_branch(&self, stored: &Stored, head: &CommitId) -> Result<(), PortError> {
+        let branch = &stored.note.branch;
+        match self.open_for(branch)? {
+            Some(other) if other.number != stored.number => Ok(()),
+            _ => self.repository.publish(branch, None, Some(head)),
         }
-        self.repository.publish(&note.branch, None, Some(head))
     }
 }
 
@@ -219,7 +223,7 @@ impl Forge for BuiltIn<'_> {
             if let Some(stored) = self.open_for(&draft.branch)? {
                 return self.replace(&stored, note);
             }
-            let number = self.numbers()?.first().map_or(1, |newest| newest + 1);
+            let number = self.free_number()?;
             let bytes = encoded(number, &note)?;
             match self.repository.put_note(&name(number), Some(&bytes), None) {
                 Ok(()) => return self.request(&self.stored(number)?),
@@ -268,7 +272,7 @@ impl Forge for BuiltIn<'_> {
         };
         let merged = self.replace(&stored, note)?;
         // A branch that is checked out or moved on stays; the merge is done all the same.
-        drop(self.remove_branch(&stored.note, &request.head));
+        drop(self.remove_branch(&stored, &request.head));
         Ok(merged)
     }
 
@@ -286,9 +290,12 @@ impl Forge for BuiltIn<'_> {
             state: Noted::Closed,
             ..stored.note.clone()
         };
-        let closed = self.replace(&stored, note)?;
-        self.remove_branch(&stored.note, &noted)?;
-        Ok(closed)
+        // The branch goes first: a request without one is closed, while nobody comes back to a branch without a request.
+        // Where the request is closed already, a branch that somebody moved is theirs.
+        if is_open(request.state) || self.repository.branch(&stored.note.branch)?.as_ref() == Some(&noted) {
+            self.remove_branch(&stored, &noted)?;
+        }
+        self.replace(&stored, note)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use refit_engine::merged::{self, Brought};
 use refit_engine::ports::{ChangeRequest, CommitId, Draft, Forge, PortError, PortErrorKind, Repository, RequestState};
 
 use crate::memory::Memory;
@@ -52,17 +53,17 @@ impl MemoryForge {
     /// Gives the requests as they are, after what happened to their branches.
     fn requests(&self) -> Result<MutexGuard<'_, Vec<Held>>, PortError> {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = requests.iter_mut().map(|held| &mut held.request);
-        for request in all.filter(|request| is_open(request)) {
+        for held in requests.iter_mut().filter(|held| is_open(&held.request)) {
+            let request = &mut held.request;
             let branch = self.repository.branch(&request.branch)?;
             if let Some(head) = &branch {
                 request.head = head.clone();
             }
             let base = self.repository.base(Some(&request.base))?;
-            if self.repository.commits_between(&base.commit, &request.head)?.is_empty() {
-                request.state = RequestState::Merged;
-            } else if branch.is_none() {
-                request.state = RequestState::Closed;
+            match merged::brought(&self.repository, &base.commit, &request.head, &held.written)? {
+                Brought::All => request.state = RequestState::Merged,
+                Brought::Open if branch.is_some() => {}
+                Brought::Open | Brought::Nothing => request.state = RequestState::Closed,
             }
         }
         Ok(requests)
@@ -111,7 +112,13 @@ impl Forge for MemoryForge {
         let mut requests = self.requests()?;
         let request = &mut find(&mut requests, number)?.request;
         match request.state {
-            RequestState::Merged => return Ok(request.clone()),
+            RequestState::Merged => {
+                // The branch of a merge by hand goes, too, unless somebody moved it on.
+                if self.repository.branch(&request.branch)?.as_ref() == Some(&request.head) {
+                    self.repository.publish(&request.branch, None, Some(&request.head))?;
+                }
+                return Ok(request.clone());
+            }
             RequestState::Closed | RequestState::Draft => return Err(not_ready(request)),
             RequestState::Open if request.head != *head => {
                 let message = format!("branch `{}` is not at {head}", request.branch);

@@ -6,7 +6,7 @@ use refit_core::report::{self, OfGroup, Report, Reports, State, Upgrade};
 use super::prepare::{Planned, Prepared, Work};
 use super::replay::{self, Replayed};
 use super::{lines, notes, observe};
-use crate::ports::{ChangeRequest, CommitId, PortErrorKind};
+use crate::ports::{ChangeRequest, CommitId, PortErrorKind, RequestState};
 use crate::{Commits, Error, Others, Ports};
 
 /// The most effects of one run; each brings the upgrade nearer to its end, unless others undo it.
@@ -127,8 +127,9 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
             let other = seen.others.iter().find(|other| other.number == *number);
             let upgrade = observe::upgrade_of(other.map_or("", |other| &other.branch));
             notes::settle(ports, &upgrade, *number)?;
-            ports.forge.close(*number)?;
+            // Before the request is closed: after a kill in between, the next run comes here again.
             notes::remove(ports, &upgrade)?;
+            ports.forge.close(*number)?;
         }
         Effect::Yield(number) => {
             notes::settle(ports, &plan.upgrade, *number)?;
@@ -149,6 +150,8 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
             if seen.request.is_some() {
                 // Before it is there: after a kill in between, the next run knows it by its id.
                 notes::change(ports, work, |note| note.wrote(&commit.0))?;
+            } else {
+                file(ports, &plan.branch)?;
             }
             ports
                 .repository
@@ -167,6 +170,19 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
         }
     }
     Ok(Did::Done)
+}
+
+/// Puts the requests of a branch on file that are done by what is seen of them: once the branch is there again, they would
+/// look open, under numbers that people declined, settled or merged.
+fn file(ports: &Ports<'_>, branch: &str) -> Result<(), Error> {
+    for request in ports.forge.list()?.iter().filter(|request| request.branch == branch) {
+        match request.state {
+            RequestState::Merged => drop(ports.forge.merge(request.number, &request.head)?),
+            RequestState::Closed => drop(ports.forge.close(request.number)?),
+            RequestState::Open | RequestState::Draft => {}
+        }
+    }
+    Ok(())
 }
 
 /// Puts the commits of people on top of the plan's commit. That they are kept is noted first: after a kill in between

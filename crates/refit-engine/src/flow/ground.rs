@@ -113,7 +113,7 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
     named(ports, &listed, &mut snapshot)?;
     let inventory = inventory::take(&snapshot, ports.catalog);
     Ok(Ground {
-        records: Rc::new(Records::before(&listed)),
+        records: Rc::new(Records::before(&base.commit, &listed)),
         base,
         listed,
         snapshot,

@@ -76,13 +76,25 @@ pub(super) fn commits(count: usize) -> String {
     }
 }
 
+/// Gives the two ways on where people added commits.
+pub(super) fn keep_or_discard(option: &str) -> Vec<Next> {
+    let keep = Next::run(
+        format!("refit resume --keep-commits{option}"),
+        "make these commits part of the request",
+    );
+    vec![keep, discard(option)]
+}
+
+fn discard(option: &str) -> Next {
+    Next::run(
+        format!("refit resume --discard-commits{option}"),
+        "drop these commits and compute the change anew",
+    )
+}
+
 /// Gives the ways on after a stop.
 pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
     let option = &work.option;
-    let discard = Next::run(
-        format!("refit resume --discard-commits{option}"),
-        "drop these commits and compute the change anew",
-    );
     match cause {
         Cause::OtherOpen(other) if work.plan.undone.is_some() => vec![
             Next::run(
@@ -111,24 +123,21 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
                 "give the open one up with these commits, then run this again",
             ),
         ],
-        Cause::PeopleCommitted(_) => vec![
-            Next::run(
-                format!("refit resume --keep-commits{option}"),
-                "make these commits part of the request",
-            ),
-            discard,
-        ],
+        Cause::PeopleCommitted(_) => keep_or_discard(option),
         Cause::RebaseNeeded { branch, .. } => vec![
             Next::say(format!(
                 "rebase `{branch}` onto the target branch (`git rebase {} {branch}`), publish it, and run `refit resume \
                  --keep-commits{option}`",
                 work.base.branch
             )),
-            discard,
+            discard(option),
         ],
         Cause::Declined(_) | Cause::RolledBack => vec![
             Next::run(command(work, " --again"), "open a new request all the same"),
-            Next::run(format!("refit cancel{option}"), "clear what is left of it"),
+            Next::run(
+                format!("refit cancel{option}"),
+                "forget the no, and clear what is left of it",
+            ),
         ]
         .into_iter()
         .take(if matches!(cause, Cause::Declined(_)) { 2 } else { 1 })

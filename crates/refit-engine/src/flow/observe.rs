@@ -14,7 +14,7 @@ use refit_manifest::Path;
 use super::ground::Flow;
 use super::prepare::Work;
 use super::{notes, pause, people};
-use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, ListedKind, RequestState};
+use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, ListedKind, PortErrorKind, RequestState};
 use crate::{Error, Ports};
 
 /// An open request of this program with the record on its branch.
@@ -24,23 +24,27 @@ pub(super) struct Open {
 }
 
 /// The records that branches bring: those that the target branch does not have so.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Records {
+    base: CommitId,
     before: BTreeMap<Path, BlobId>,
     known: RefCell<BTreeMap<CommitId, Option<Record>>>,
 }
 
 impl Records {
     /// Starts from what the target branch has.
-    pub(super) fn before(listed: &[Listed]) -> Self {
+    pub(super) fn before(base: &CommitId, listed: &[Listed]) -> Self {
         let records = listed.iter().filter(|item| snapshot::is_record(&item.path));
         Self {
+            base: base.clone(),
             before: records.map(|item| (item.path.clone(), item.blob.clone())).collect(),
             known: RefCell::default(),
         }
     }
 
-    /// Reads the record that a request brings; of several, which name each other, the first.
+    /// Reads the record that a request brings; of several, which name each other, the first. Where somebody damaged or
+    /// removed it, the one that an older commit of the branch brought, or the commit that the program wrote last: which
+    /// upgrade a request belongs to is said by its branch.
     pub(super) fn of(&self, ports: &Ports<'_>, request: &ChangeRequest) -> Result<Option<Record>, Error> {
         // A commit never changes.
         if let Some(record) = self.known.borrow().get(&request.head) {
@@ -52,8 +56,28 @@ impl Records {
     }
 
     fn read(&self, ports: &Ports<'_>, request: &ChangeRequest) -> Result<Option<Record>, Error> {
+        if let Some(record) = self.at(ports, request, &request.head)? {
+            return Ok(Some(record));
+        }
+        let older = ports.repository.commits_between(&self.base, &request.head)?;
+        for commit in older.iter().filter(|commit| commit.id != request.head) {
+            if let Some(record) = self.at(ports, request, &commit.id)? {
+                return Ok(Some(record));
+            }
+        }
+        let Some(block) = request::block(&request.body) else {
+            return Ok(None);
+        };
+        match self.at(ports, request, &CommitId(block.head.into())) {
+            Err(Error::Port(error)) if error.kind == PortErrorKind::NotFound => Ok(None),
+            found => found,
+        }
+    }
+
+    /// Reads the record of a request's upgrade at a commit.
+    fn at(&self, ports: &Ports<'_>, request: &ChangeRequest, commit: &CommitId) -> Result<Option<Record>, Error> {
         let upgrade = upgrade_of(&request.branch);
-        for item in ports.repository.list_below(&request.head, Record::DIRECTORY)? {
+        for item in ports.repository.list_below(commit, Record::DIRECTORY)? {
             if snapshot::is_record(&item.path) && self.before.get(&item.path) != Some(&item.blob) {
                 let record = Record::read(&ports.repository.read(&item.blob)?);
                 // A branch that the target branch left behind still has the older records of other clusters.
@@ -215,15 +239,7 @@ fn branch(
             _ => Content::Different,
         }
     };
-    // What follows the commit up to which people's commits were kept is new.
-    let agreed = read.commits.iter().position(|commit| kept == Some(&*commit.id.0));
-    let new = agreed.unwrap_or(read.commits.len());
-    let (mut people, mut kept) = (Vec::new(), Vec::new());
-    for commit in read.people() {
-        let place = read.commits.iter().position(|other| other.id == commit.id);
-        let side = if place < Some(new) { &mut people } else { &mut kept };
-        side.push(commit.line());
-    }
+    let (people, kept) = read.asked_and_kept(kept);
     Ok(Some(Branch {
         head: head.to_string(),
         content,

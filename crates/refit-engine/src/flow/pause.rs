@@ -116,10 +116,7 @@ fn end(flow: Flow<'_>, places: &[Place]) -> Result<Report<Pauses>, Error> {
     }
     let message = format!("`{}` {} not paused any more", ended.join("`, `"), be(ended.len()));
     let option = option(flow);
-    let next = vec![Next::run(
-        format!("refit resume{option}"),
-        "go on with the upgrade under way",
-    )];
+    let next = vec![Next::run(format!("refit status{option}"), "see where it stands")];
     Ok(Report::new(State::Done, message, next, body))
 }
 

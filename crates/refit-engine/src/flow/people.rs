@@ -66,6 +66,21 @@ impl Branch {
             .filter(|commit| self.own.as_ref() != Some(&commit.id))
     }
 
+    /// Lists the commits of people that were not agreed to yet, and those that were kept; `kept` is the head up to which
+    /// they were.
+    pub(super) fn asked_and_kept(&self, kept: Option<&str>) -> (Vec<String>, Vec<String>) {
+        // What follows that head is new.
+        let agreed = self.commits.iter().position(|commit| kept == Some(&*commit.id.0));
+        let new = agreed.unwrap_or(self.commits.len());
+        let (mut asked, mut kept) = (Vec::new(), Vec::new());
+        for commit in self.people() {
+            let place = self.commits.iter().position(|other| other.id == commit.id);
+            let side = if place < Some(new) { &mut asked } else { &mut kept };
+            side.push(commit.line());
+        }
+        (asked, kept)
+    }
+
     /// Lists the commits of people as lines.
     pub(super) fn lines(&self) -> Vec<String> {
         self.people().map(CommitSummary::line).collect()

@@ -46,8 +46,7 @@ pub(super) fn replay(
     people.reverse();
     for commit in people {
         match changes(ports, work, commit, &newest)? {
-            // Of an amended commit of this program at least the message is somebody's.
-            Changes::Fit(changes) if changes.is_empty() && !commit.ours => {}
+            Changes::Nothing => {}
             Changes::Fit(changes) => newest = ports.repository.commit_again(&commit.id, &newest, &changes)?,
             Changes::Conflicts(conflicts) => return Ok(Replayed::Conflicts(conflicts)),
         }
@@ -57,6 +56,8 @@ pub(super) fn replay(
 
 enum Changes {
     Fit(Vec<Change>),
+    /// All of it is there already.
+    Nothing,
     Conflicts(Vec<String>),
 }
 
@@ -104,14 +105,20 @@ fn changes(ports: &Ports<'_>, work: &Work, commit: &CommitSummary, newest: &Comm
         .chain(merged.tree.iter().map(|(path, _)| path))
         .collect();
     let changed = all.into_iter().filter(|path| merged.tree.get(path) != theirs.get(path));
-    Ok(Changes::Fit(
-        changed
-            .map(|path| Change {
-                path: path.clone(),
-                entry: merged.tree.get(path).cloned(),
-            })
-            .collect(),
-    ))
+    let changes: Vec<Change> = changed
+        .map(|path| Change {
+            path: path.clone(),
+            entry: merged.tree.get(path).cloned(),
+        })
+        .collect();
+    // A commit that never changed a file is there for its message, and of an amended commit of this program the message is
+    // somebody's.
+    let says = commit.ours || (before == after && commit.parents.len() == 1);
+    Ok(if changes.is_empty() && !says {
+        Changes::Nothing
+    } else {
+        Changes::Fit(changes)
+    })
 }
 
 /// Tells whether a person's change would not stand: nobody decided, or a rule raised the older tag that a person wrote.

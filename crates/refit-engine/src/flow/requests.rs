@@ -178,7 +178,10 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         End::Stopped(cause, fresh) => {
             let shown = fresh.as_ref().unwrap_or(request);
             let mut report = report(State::Stopped, shown, lines::ways_on(&cause, work));
-            report.message = cause.sentence();
+            report.message = match cause.commits().as_slice() {
+                [] => cause.sentence(),
+                commits => format!("{}: {}", cause.sentence(), commits.join(", ")),
+            };
             Fresh::Not(report)
         }
     })

@@ -52,10 +52,13 @@ pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -
         });
         if own.is_empty() {
             instead_of_upgrade(status, &to.to_string(), &again(&to.to_string()));
-            status.next.push(Next::run(
-                format!("refit cancel{option}"),
-                "clear what it left behind, and propose it again",
-            ));
+            let text = match &status.declined {
+                Some(line) if line.branch.is_none() && line.answers == 0 => {
+                    "forget the no, so that it is proposed again"
+                }
+                _ => "clear what it left behind, and propose it again",
+            };
+            status.next.push(Next::run(format!("refit cancel{option}"), text));
         }
     }
     if let Some(open) = own.first() {

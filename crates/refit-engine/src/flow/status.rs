@@ -9,7 +9,7 @@ use super::ground::{self, Flow, Ground, Picked};
 use super::observe::Open;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
-use super::{lines, prepare, standing};
+use super::{lines, notes, observe, people, prepare, standing};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports};
 
@@ -135,7 +135,15 @@ fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterSt
         status.next = if draft {
             vec![lines::waits(&option)]
         } else {
-            lines::review(&open.request)
+            let added = people_added(flow, open)?;
+            match added.as_slice() {
+                [] => lines::review(&open.request),
+                added => {
+                    let people = format!("people added commits to its branch: {}", added.join(", "));
+                    let ways = lines::keep_or_discard(&option);
+                    std::iter::once(Next::say(people)).chain(ways).collect()
+                }
+            }
         };
     } else if let Some(open) = held(flow, seen)?.filter(|open| *open > 0) {
         status.state = State::DecisionNeeded;
@@ -152,6 +160,16 @@ fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterSt
         offer(flow.ground, &option, status);
     }
     Ok(())
+}
+
+/// Lists the commits of people on the branch of a request that nobody agreed to yet.
+fn people_added(flow: Flow<'_>, open: &Open) -> Result<Vec<String>, Error> {
+    let Flow { ports, ground, .. } = flow;
+    let request = &open.request;
+    let read = people::Branch::read(ports, &ground.base.commit, &request.head, Some(request))?;
+    let note = notes::read(ports, &observe::upgrade_of(&request.branch))?;
+    let kept = note.and_then(|note| note.kept);
+    Ok(read.asked_and_kept(kept.as_deref()).0)
 }
 
 /// Offers what can be reached.

@@ -61,6 +61,60 @@ fn play(world: &World, effect: usize, when: When) -> usize {
     cuts
 }
 
+/// Plays an upgrade that another one supersedes, and the cancel of that; cut once, and run again.
+fn supersede_and_cancel(effect: usize, when: When) -> (World, usize) {
+    let steps: [Step; 3] = [
+        |ports| {
+            let prepared = refit_engine::plan(ports, &ask("flux@v7.1.1"))?;
+            refit_engine::carry_out(ports, &prepared, Others::Stop).map(drop)
+        },
+        |ports| {
+            let prepared = refit_engine::plan(ports, &ask("flux@v7.2.0"))?;
+            refit_engine::carry_out(ports, &prepared, Others::Supersede).map(drop)
+        },
+        |ports| refit_engine::cancel(ports, &ask(""), refit_engine::Commits::Stop).map(drop),
+    ];
+    let mut world = World::new(|text| text);
+    let text = crate::world::manifest("v7.1.1", &["v1beta2", "v1"]);
+    world.releases.add(refit_testkit::releases::ReleaseFile {
+        platform: "flux",
+        version: "v7.1.1",
+        name: "g.yaml",
+        text: &text,
+    });
+    let cut = Cut {
+        repository: &world.repository,
+        forge: &world.forge,
+        left: effect.into(),
+        when,
+    };
+    let mut cuts = 0;
+    for step in steps {
+        if world.run_through(&cut, &cut, &world.releases, step).is_err() {
+            cuts += 1;
+            cut.left.set(usize::MAX);
+            world.run_through(&cut, &cut, &world.releases, step).unwrap();
+        }
+    }
+    (world, cuts)
+}
+
+#[test]
+fn a_supersede_or_cancel_that_is_killed_at_any_effect_is_finished_by_the_next_run() {
+    let end = supersede_and_cancel(usize::MAX, When::Before).0.picture();
+    assert!(!end.contains("decisions/") && !end.contains("branch refit/"), "{end}");
+    for when in [When::Before, When::After] {
+        for effect in 0.. {
+            let (world, cuts) = supersede_and_cancel(effect, when);
+            assert_eq!(world.picture(), end, "killed {when:?} effect {effect}");
+            if cuts == 0 {
+                assert!(effect >= 5, "only {effect} effects were cut");
+                break;
+            }
+        }
+    }
+}
+
 /// No branch is half-written: what stands on a branch of an upgrade has both files.
 fn assert_whole(world: &World) {
     for request in world.forge.list().unwrap() {

@@ -277,6 +277,115 @@ fn an_amended_mode_message_or_author_is_asked_about_and_survives_when_it_is_kept
 }
 
 #[test]
+fn an_empty_commit_that_was_kept_keeps_its_message() {
+    let world = World::new(plain);
+    upgrade(&world, "");
+    let branch = world.branch();
+    let head = world.repository.branch(&branch).unwrap().unwrap();
+    let said = world.repository.commit(&head, &[], "Approved by Grace\n").unwrap();
+    world.repository.publish(&branch, Some(&said), Some(&head)).unwrap();
+    let report = status(&world);
+    assert_eq!(report.state, State::Waiting);
+    let commands: Vec<_> = report.next.iter().filter_map(|next| next.command.as_deref()).collect();
+    assert_eq!(
+        commands,
+        ["refit resume --keep-commits", "refit resume --discard-commits"]
+    );
+    let stopped = merge(&world);
+    assert!(
+        stopped.starts_with(STOPPED) && stopped.contains("Approved by Grace"),
+        "{stopped}"
+    );
+    assert!(resume(&world, Commits::Keep).starts_with("6 "));
+    assert!(
+        status(&world)
+            .next
+            .iter()
+            .any(|next| next.command.as_deref() == Some("refit request merge 1"))
+    );
+    world.commit("main", "README.md", "moved\n");
+    assert!(resume(&world, Commits::Stop).starts_with("6 "));
+    let base = world.repository.base(None).unwrap().commit;
+    let head = world.repository.branch(&branch).unwrap().unwrap();
+    let commits = world.repository.commits_between(&base, &head).unwrap();
+    assert_eq!(commits[0].subject, "Approved by Grace");
+}
+
+#[test]
+fn a_request_whose_record_somebody_damaged_or_removed_is_found_by_its_branch() {
+    let damages: [fn(&str) -> Option<String>; 3] = [
+        |_| Some("garbage".into()),
+        |_| None,
+        |text| Some(text.replace("\"upgrade\": \"", "\"upgrade\": \"0")),
+    ];
+    for damage in damages {
+        let mut world = World::new(plain);
+        let text = crate::world::manifest("v7.1.1", &["v1beta2", "v1"]);
+        world.releases.add(refit_testkit::releases::ReleaseFile {
+            platform: "flux",
+            version: "v7.1.1",
+            name: "g.yaml",
+            text: &text,
+        });
+        upgrade(&world, "flux@v7.2.0");
+        let (branch, path) = (world.branch(), ".refit/production.json");
+        let head = world.repository.branch(&branch).unwrap().unwrap();
+        let entry = damage(&world.text(&branch, path).unwrap());
+        let change = refit_engine::ports::Change {
+            path: path.into(),
+            entry: entry.map(|text| refit_manifest::Entry::file(text.into_bytes())),
+        };
+        let damaged = world.repository.commit(&head, &[change], "By hand\n").unwrap();
+        world.repository.publish(&branch, Some(&damaged), Some(&head)).unwrap();
+        assert_eq!(status(&world).body.clusters[0].requests.len(), 1);
+        assert_eq!(resume(&world, Commits::Stop), STOPPED);
+        assert!(merge(&world).starts_with(STOPPED));
+        assert_eq!(
+            upgrade(&world, "flux@v7.1.1"),
+            "4 request 1 is open and leads to v7.2.0, another release"
+        );
+        assert!(cancel(&world, Commits::Stop).starts_with("4 people added commits"));
+        assert_eq!(world.run(refit_engine::request_list).unwrap().body.requests.len(), 1);
+        assert!(resume(&world, Commits::Discard).starts_with("6 "));
+        assert!(merge(&world).starts_with("0 "));
+    }
+}
+
+#[test]
+fn a_squash_by_hand_leaves_nothing_open_and_a_reset_branch_is_no_merge() {
+    let world = World::new(plain);
+    upgrade(&world, "");
+    let branch = world.branch();
+    world.commit("main", "README.md", "moved\n");
+    for path in [".refit/production.json", GENERATED] {
+        world.commit("main", path, &world.text(&branch, path).unwrap());
+    }
+    let listed = world.run(refit_engine::request_list).unwrap();
+    assert_eq!(listed.body.requests[0].state, "merged");
+    assert_eq!(status(&world).state, State::Done);
+    assert!(cancel(&world, Commits::Stop).starts_with("0 no upgrade"));
+    let merged = world
+        .run(|ports| refit_engine::request_merge(ports, &ask(""), Some(1)))
+        .unwrap();
+    assert_eq!(
+        (merged.exit.code(), world.repository.branch(&branch).unwrap()),
+        (0, None)
+    );
+
+    let world = World::new(plain);
+    upgrade(&world, "");
+    let (branch, main) = (world.branch(), world.repository.base(None).unwrap().commit);
+    let head = world.repository.branch(&branch).unwrap();
+    world.repository.publish(&branch, Some(&main), head.as_ref()).unwrap();
+    let error = world
+        .run(|ports| refit_engine::request_merge(ports, &ask(""), Some(1)))
+        .unwrap_err();
+    assert_eq!(error.exit().code(), 4, "{error}");
+    assert!(upgrade(&world, "").starts_with("4 request 1 for this was closed"));
+    assert!(upgrade_asked(&world, &again(), Others::Stop).starts_with("6 request 2 waits"));
+}
+
+#[test]
 fn a_declined_upgrade_stays_declined_until_it_is_asked_again_or_cleared() {
     let world = World::new(plain);
     upgrade(&world, "");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{check, child, open, settings, tree, write};
 use refit_engine::ports::PortErrorKind::{Corrupt, Dirty, Forbidden, Moved, NotFound, Other};
-use refit_engine::ports::{Forge, Repository};
+use refit_engine::ports::{Draft, Forge, Repository, RequestState};
 use refit_forge::{BuiltIn, Git, Protocols, Settings};
 use refit_testkit::git::GitRepository;
 
@@ -164,6 +164,33 @@ fn a_file_that_git_ignores_is_not_overwritten_by_a_merge() {
     );
     let kept = fs::read_to_string(repository.path().join("added")).unwrap();
     assert_eq!((kept.as_str(), git.base(None).unwrap()), ("mine\n", base));
+}
+
+#[test]
+fn a_request_with_the_largest_number_is_an_error_with_a_remedy() {
+    let repository = small();
+    let git = open(&repository);
+    let forge = BuiltIn::new(&git);
+    let head = child(&git);
+    git.publish("refit/1/1-x", Some(&head), None).unwrap();
+    let draft = |branch: &str| Draft {
+        title: "Change".to_owned(),
+        body: String::new(),
+        branch: branch.to_owned(),
+        base: "main".to_owned(),
+        head: head.clone(),
+        state: RequestState::Open,
+    };
+    forge.open(&draft("refit/1/1-x")).unwrap();
+    let largest = format!("refs/refit/requests/{}", u64::MAX);
+    repository.git(&["update-ref", &largest, "refs/refit/requests/1"]);
+    git.publish("refit/2/1-x", Some(&head), None).unwrap();
+    check(
+        forge.open(&draft("refit/2/1-x")),
+        Corrupt,
+        "no number is left",
+        &largest,
+    );
 }
 
 #[test]

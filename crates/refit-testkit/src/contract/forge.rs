@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use refit_engine::ports::{CommitId, Forge, PortErrorKind, Repository, RequestState};
+use refit_engine::ports::{Change, CommitId, Forge, PortErrorKind, Repository, RequestState};
 
 use super::{Place, child, draft, head, write};
 
@@ -14,12 +14,14 @@ pub trait Site: Place + Sync {
 
 /// Runs all checks, each in a fresh place.
 pub fn check(make: &dyn Fn() -> Box<dyn Site>) {
-    let checks: [fn(&dyn Site); 8] = [
+    let checks: [fn(&dyn Site); 10] = [
         a_request_is_opened_once_for_a_branch,
         a_request_is_updated,
         a_request_is_merged_when_it_is_what_was_seen,
         a_request_is_not_merged_onto_a_target_that_moved,
         a_merge_by_hand_is_recognised,
+        a_squash_or_rebase_by_hand_is_a_merge_and_stays_one,
+        a_branch_that_brings_nothing_is_not_merged,
         a_closed_request_loses_its_branch,
         commits_of_people_are_seen_and_never_removed,
         requests_opened_at_once_get_numbers_of_their_own,
@@ -207,6 +209,76 @@ fn a_merge_by_hand_is_recognised(site: &dyn Site) {
             RequestState::Merged
         );
     });
+}
+
+/// Moves `main` to a commit with a change, as somebody does, and gives it.
+fn moved(repository: &dyn Repository, changes: &[Change], message: &str) -> CommitId {
+    let base = repository.base(None).expect("a base");
+    let commit = repository.commit(&base.commit, changes, message).expect("a commit");
+    repository.fast_forward(&base, &commit).expect("a moved target");
+    commit
+}
+
+fn a_squash_or_rebase_by_hand_is_a_merge_and_stays_one(site: &dyn Site) {
+    let repository = site.open();
+    let first = published(&*repository, BRANCH);
+    let head = repository
+        .commit(&first, &[write("more", "by hand\n")], "By hand\n")
+        .expect("a commit");
+    repository
+        .publish(BRANCH, Some(&head), Some(&first))
+        .expect("a moved branch");
+    let other = published(&*repository, "refit/1234/2-other");
+    site.with_forge(&|forge| {
+        for (branch, head) in [(BRANCH, &head), ("refit/1234/2-other", &other)] {
+            forge.open(&draft(branch, head, RequestState::Open)).expect("a request");
+        }
+        moved(&*site.open(), &[write("elsewhere", "1")], "Something else\n");
+        assert_eq!(
+            (state(forge, 1), state(forge, 2)),
+            (RequestState::Open, RequestState::Open)
+        );
+        // A part of it is not all of it.
+        moved(&*site.open(), &[write("said", BRANCH)], "A part\n");
+        assert_eq!(state(forge, 1), RequestState::Open);
+        moved(&*site.open(), &[write("more", "by hand\n")], "The rest\n");
+        assert_eq!(
+            (state(forge, 1), state(forge, 2)),
+            (RequestState::Merged, RequestState::Open)
+        );
+        let both = [write("said", "refit/1234/2-other"), write("elsewhere", "2")];
+        moved(&*site.open(), &both, "A squash\n");
+        assert_eq!(state(forge, 2), RequestState::Merged);
+        moved(&*site.open(), &[write("said", "something newer")], "Later\n");
+        assert_eq!(state(forge, 2), RequestState::Merged);
+        let merged = forge.merge(2, &other).expect("nothing to do");
+        assert_eq!(merged.state, RequestState::Merged);
+        assert_eq!(site.open().branch("refit/1234/2-other").expect("an answer"), None);
+        assert_eq!(state(forge, 2), RequestState::Merged);
+    });
+}
+
+fn a_branch_that_brings_nothing_is_not_merged(site: &dyn Site) {
+    let repository = site.open();
+    let before = head(&*repository);
+    let commit = published(&*repository, BRANCH);
+    site.with_forge(&|forge| {
+        forge
+            .open(&draft(BRANCH, &commit, RequestState::Open))
+            .expect("a request");
+    });
+    repository
+        .publish(BRANCH, Some(&before), Some(&commit))
+        .expect("a branch reset by hand");
+    site.with_forge(&|forge| {
+        assert_eq!(state(forge, 1), RequestState::Closed);
+        let error = forge.merge(1, &before).expect_err("there is nothing to merge");
+        assert_eq!(error.kind, PortErrorKind::NotReady);
+        moved(&*site.open(), &[write("elsewhere", "1")], "Something else\n");
+        assert_eq!(state(forge, 1), RequestState::Closed);
+        assert_eq!(forge.close(1).expect("a closed request").state, RequestState::Closed);
+    });
+    assert_eq!(site.open().branch(BRANCH).expect("an answer"), Some(before));
 }
 
 fn a_closed_request_loses_its_branch(site: &dyn Site) {
