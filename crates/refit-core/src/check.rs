@@ -184,16 +184,15 @@ impl Target<'_> {
             findings.push(Finding::new(Code::CatalogOlderThanTarget, self.to.to_string(), message));
         }
         let floor = |version| self.catalog.kubernetes_floor(version);
-        if let (Some(before), Some(after)) = (floor(self.from), floor(self.to))
-            && before < after
-        {
+        let before = floor(self.from);
+        if let Some(after) = floor(self.to).filter(|after| before.is_none_or(|before| before < *after)) {
             let plain = |version: &Version| version.to_string().trim_start_matches('v').to_owned();
-            let message = format!(
-                "it needs Kubernetes {} or newer ({} needed {})",
-                plain(after),
-                self.from,
-                plain(before)
-            );
+            let from = self.from;
+            let known = match before {
+                Some(before) => format!("{from} needed {}", plain(before)),
+                None => format!("what {from} needed is not known"),
+            };
+            let message = format!("it needs Kubernetes {} or newer ({known})", plain(after));
             findings.push(Finding::new(Code::KubernetesFloor, self.to.to_string(), message));
         }
         findings
@@ -392,6 +391,11 @@ mod tests {
         assert_eq!(
             findings("v2.6.4", "v2.7.5", &["v1", "v1beta2"], &["v1", "v1beta2"]),
             ["KubernetesFloor v2.7.5"]
+        );
+        // Nothing is known of what so old a release needed: the target's floor is told all the more.
+        assert_eq!(
+            findings("v0.30.2", "v2.6.4", &["v1"], &["v1"]),
+            ["KubernetesFloor v2.6.4"]
         );
         assert_eq!(
             findings("v2.6.4", "v2.7.5", &["v1", "v1beta2"], &["v1"]),

@@ -198,7 +198,7 @@ codes! {
         "The contents of a release are not what the built-in catalog data says about it.",
         "fetch the release again, and find out who changed the source";
     KubernetesFloor: Warning,
-        "The target asks for a newer Kubernetes than the installed release did.",
+        "The target asks for a newer Kubernetes than the installed release did, or than is known of that.",
         "compare with `kubectl version` before merging";
     DefinitionsCopied: Note,
         "Definitions in the generated file are those of another release; they follow the upgrade and are no edit.",

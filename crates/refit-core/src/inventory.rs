@@ -172,11 +172,8 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
     };
     let clusters: Vec<Cluster> = roots.into_iter().map(|root| cluster(root, &seen)).collect();
     findings.extend(handed_over(&instances, &clusters));
-    let told: BTreeSet<&str> = {
-        let findings = clusters.iter().flat_map(|cluster| &cluster.findings);
-        findings.map(|finding| problems::file(&finding.subject)).collect()
-    };
-    findings.retain(|finding| !told.contains(problems::file(&finding.subject)));
+    let told = clusters.iter().flat_map(|cluster| &cluster.findings);
+    problems::leave_out(&mut findings, told);
     Inventory {
         clusters,
         findings,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use refit_manifest::{Entry, Path, Tree};
+use refit_manifest::{Path, Tree};
 
 use crate::record::Record;
 
@@ -27,12 +27,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Gives all files; of those that were not read the names alone, so that whoever looks for one finds it.
+    /// Gives all files, with a note of what is there and was not read, so that whoever looks for it does not take it for
+    /// missing or empty.
     pub fn whole(&self) -> Tree {
         let mut tree = self.tree.clone();
-        for path in self.paths.keys() {
+        for (path, seen) in &self.paths {
             if tree.get(path).is_none() {
-                tree.insert(path.clone(), Entry::file(*b""));
+                tree.leave_unread(path.clone(), seen.unread());
             }
         }
         tree
@@ -50,6 +51,20 @@ pub struct Seen {
     pub executable: bool,
     /// Whether it is a symbolic link, which is never followed.
     pub linked: bool,
+    /// Whether it is a submodule, whose files are in another repository.
+    pub submodule: bool,
+}
+
+impl Seen {
+    /// Tells what it is that was not read.
+    fn unread(&self) -> &'static str {
+        match self {
+            Self { linked: true, .. } => "a symbolic link",
+            Self { submodule: true, .. } => "a submodule",
+            Self { size, .. } if *size > SIZE_LIMIT => "a file of more than 16 MiB",
+            _ => "a file of a kind that is not read",
+        }
+    }
 }
 
 /// Tells whether a file can matter to a plane, and so must be read.
@@ -82,7 +97,44 @@ pub fn is_record(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use refit_manifest::Entry;
+
     use super::*;
+
+    #[test]
+    fn what_was_not_read_is_noted_with_what_it_is() {
+        let mut snapshot = Snapshot::default();
+        snapshot.tree.insert(Path::from("a.yaml"), Entry::file(*b"a"));
+        let linked = Seen {
+            linked: true,
+            ..Seen::default()
+        };
+        let submodule = Seen {
+            submodule: true,
+            ..Seen::default()
+        };
+        let large = Seen {
+            size: SIZE_LIMIT + 1,
+            ..Seen::default()
+        };
+        for (path, seen) in [
+            ("a.yaml", Seen::default()),
+            ("link.yaml", linked),
+            ("module", submodule),
+            ("large.yaml", large),
+            ("notes.txt", Seen::default()),
+        ] {
+            snapshot.paths.insert(Path::from(path), seen);
+        }
+        let whole = snapshot.whole();
+        let what = |path: &str| whole.unread(&Path::from(path));
+        assert_eq!(whole.len(), 1);
+        assert_eq!(what("a.yaml"), None);
+        assert_eq!(what("link.yaml"), Some("a symbolic link"));
+        assert_eq!(what("module"), Some("a submodule"));
+        assert_eq!(what("large.yaml"), Some("a file of more than 16 MiB"));
+        assert_eq!(what("notes.txt"), Some("a file of a kind that is not read"));
+    }
 
     #[test]
     fn only_files_that_can_matter_are_read() {

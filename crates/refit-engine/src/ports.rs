@@ -372,6 +372,8 @@ pub struct Content {
     /// Whether it is byte for byte what the generator writes; otherwise it was made of a published manifest of another
     /// form.
     pub exact: bool,
+    /// Whether a digest was on record that the bytes were compared with.
+    pub compared: bool,
 }
 
 /// What can be had of a platform at the moment.

@@ -114,11 +114,9 @@ impl Evaluation<'_> {
             self.kustomizations.push(path.clone());
         }
         let Some(bytes) = self.tree.bytes(&path) else {
-            return Err(Stop::unsure(
-                &path,
-                1,
-                "the kustomization is a symbolic link, which is not followed",
-            ));
+            let what = self.tree.unread(&path).unwrap_or("a symbolic link");
+            let message = format!("the kustomization is not looked at: `{path}` is {what}");
+            return Err(Stop::unsure(&path, 1, message));
         };
         Kustomization::read(&path, bytes).map_err(|trouble| Stop::trouble(&path, &trouble))
     }

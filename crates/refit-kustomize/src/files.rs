@@ -1,6 +1,7 @@
 //! Files of the tree by the names that kustomizations give them.
 //!
-//! In: a tree, a directory and a name. Out: a file, a directory, or why there is neither. Links are not followed.
+//! In: a tree, a directory and a name. Out: a file, a directory, or why there is neither. Links are not followed, and what
+//! was not read is told.
 
 use refit_manifest::{Entry as TreeEntry, Path, Tree};
 
@@ -28,6 +29,9 @@ pub(crate) fn find(tree: &Tree, directory: &str, name: &str) -> Found {
         return Found::Elsewhere(format!(
             "`{name}` leads through the symbolic link `{link}`, which is not followed"
         ));
+    }
+    if let Some((part, what)) = unread_on(tree, &path) {
+        return Found::Elsewhere(format!("`{name}` is not looked at: `{part}` is {what}"));
     }
     let file = Path::new(path.as_str());
     if tree.bytes(&file).is_some() && !name.ends_with('/') {
@@ -57,7 +61,9 @@ pub(crate) fn is_remote(name: &str) -> bool {
 /// Lists the kustomizations that lie in a directory.
 pub(crate) fn kustomizations(tree: &Tree, directory: &str) -> Vec<Path> {
     let paths = NAMES.iter().map(|name| crate::reach::join(directory, name));
-    paths.filter(|path| tree.get(path).is_some()).collect()
+    paths
+        .filter(|path| tree.get(path).is_some() || tree.unread(path).is_some())
+        .collect()
 }
 
 /// Gives a path relative to a directory; `None` above the root.
@@ -76,7 +82,15 @@ fn below(directory: &str, name: &str) -> Option<String> {
 }
 
 fn link_on(tree: &Tree, path: &str) -> Option<Path> {
+    parts(path).find(|part| matches!(tree.get(part), Some(TreeEntry::Link(_))))
+}
+
+fn unread_on<'a>(tree: &'a Tree, path: &str) -> Option<(Path, &'a str)> {
+    parts(path).find_map(|part| Some((part.clone(), tree.unread(&part)?)))
+}
+
+/// Lists a path and the directories that lead to it, the highest first.
+fn parts(path: &str) -> impl Iterator<Item = Path> {
     let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
     ends.map(|end| Path::new(&path[..end]))
-        .find(|part| matches!(tree.get(part), Some(TreeEntry::Link(_))))
 }

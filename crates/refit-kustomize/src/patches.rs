@@ -12,8 +12,8 @@ use crate::kustomization::Kustomization;
 use crate::merge;
 use crate::operations::{self, Written, without_internal};
 use crate::resource::{
-    ALLOW_KIND, ALLOW_NAME, ENABLED, INTERNAL, NEEDS_HASH, Resource, counts, id_of, raw_at, set_metadata, set_strings,
-    strings,
+    ALLOW_KIND, ALLOW_NAME, ENABLED, INTERNAL, NEEDS_HASH, Resource, id_of, raw_at, set_metadata, set_strings, strings,
+    twice,
 };
 use crate::selector::{self, Selector};
 use crate::stop::{Notes, Stop};
@@ -124,7 +124,7 @@ impl Patches<'_> {
         }
         if fits {
             self.resources.retain(|resource| !resource.deleted);
-            if let Some((key, _)) = counts(self.resources).iter().find(|(_, count)| **count > 1) {
+            if let Some(key) = twice(self.resources) {
                 let message = format!("after the patch there are two objects `{}/{}`", key.1, key.2);
                 return Err(Stop::entry(entry, message));
             }

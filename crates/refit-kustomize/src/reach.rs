@@ -172,7 +172,8 @@ pub(crate) struct Below {
 
 /// Looks for manifests and kustomizations below a directory.
 pub(crate) fn below(tree: &Tree, directory: &str) -> Below {
-    let files = || tree.within(directory).map(|(path, _)| path);
+    let read = || tree.within(directory).map(|(path, _)| path);
+    let files = || read().chain(tree.unread_within(directory));
     let own: BTreeSet<&str> = files()
         .filter(|path| is_kustomization(path))
         .map(Path::directory)

@@ -3,7 +3,7 @@
 //! In: values with their origin. Out: [`Resource`]s, which remember what they were called before. Like kustomize they do
 //! so in annotations of their own, so that a patch finds `annotations` where kustomize's does.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_manifest::Path;
@@ -210,12 +210,20 @@ pub(crate) fn set_metadata(value: &mut Value, field: &str, text: &str) {
 }
 
 /// Counts how often each id is there now.
-pub(crate) fn counts(resources: &[Resource]) -> HashMap<OwnedKey, usize> {
-    let mut counts = HashMap::new();
+pub(crate) fn counts(resources: &[Resource]) -> BTreeMap<OwnedKey, usize> {
+    let mut counts = BTreeMap::new();
     for resource in resources.iter().filter(|resource| !resource.deleted) {
         *counts.entry(owned_key(&resource.id())).or_insert(0) += 1;
     }
     counts
+}
+
+/// Finds the first object whose id another one before it has.
+pub(crate) fn twice(resources: &[Resource]) -> Option<OwnedKey> {
+    let mut known = BTreeSet::new();
+    let there = resources.iter().filter(|resource| !resource.deleted);
+    let mut keys = there.map(|resource| owned_key(&resource.id()));
+    keys.find(|key| !known.insert(key.clone()))
 }
 
 /// An id to look up by.

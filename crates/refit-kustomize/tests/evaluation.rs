@@ -307,6 +307,77 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
+fn what_was_not_read_is_not_taken_for_empty() {
+    let kustomization = "\
+resources: [link.yaml, large.yaml, ../module/deploy]
+patches: [{path: patch.yaml}]
+configMapGenerator: [{name: c, files: [settings.ini]}]
+";
+    let mut files = tree(&[
+        ("k/kustomization.yaml", kustomization),
+        ("generated/d.yaml", DEPLOYMENT),
+    ]);
+    for (path, what) in [
+        ("k/link.yaml", "a symbolic link"),
+        ("k/large.yaml", "a file of more than 16 MiB"),
+        ("module", "a submodule"),
+        ("k/patch.yaml", "a symbolic link"),
+        ("k/settings.ini", "a file of a kind that is not read"),
+        ("linked/kustomization.yaml", "a symbolic link"),
+        ("generated/link.yaml", "a symbolic link"),
+    ] {
+        files.leave_unread(Path::from(path), what);
+    }
+    assert_eq!(
+        told(&build(&files, "k")),
+        "not evaluated: `k/kustomization.yaml` line 1: `../module/deploy` is not looked at: `module` is a submodule\n\
+         not evaluated: `k/kustomization.yaml` line 1: `large.yaml` is not looked at: `k/large.yaml` is a file of more than 16 MiB\n\
+         not evaluated: `k/kustomization.yaml` line 1: `link.yaml` is not looked at: `k/link.yaml` is a symbolic link\n\
+         not evaluated: `k/kustomization.yaml` line 3: `settings.ini` is not looked at: `k/settings.ini` is a file of a kind that is not read\n"
+    );
+    let patched = tree_with(&files, "k/kustomization.yaml", "patches: [{path: patch.yaml}]\n");
+    assert_eq!(
+        told(&build(&patched, "k")),
+        "not evaluated: `k/kustomization.yaml` line 1: `patch.yaml` is not looked at: `k/patch.yaml` is a symbolic link\n"
+    );
+    assert_eq!(
+        told(&build(&files, "linked")),
+        "not evaluated: `linked/kustomization.yaml` line 1: the kustomization is not looked at: `linked/kustomization.yaml` is a symbolic link\n"
+    );
+    assert_eq!(
+        told(&build_as_flux(&files, "generated")),
+        "not evaluated: `generated/kustomization.yaml` line 1: `link.yaml` is not looked at: `generated/link.yaml` is a symbolic link\n\
+         Deployment/web from generated/d.yaml#0 line 2 through generated\n"
+    );
+}
+
+fn tree_with(files: &Tree, path: &str, text: &str) -> Tree {
+    let mut files = files.clone();
+    files.insert(Path::from(path), Entry::file(text.as_bytes()));
+    files
+}
+
+#[test]
+fn of_several_objects_that_are_there_twice_the_first_is_named_each_time() {
+    let objects: String = (0..20)
+        .map(|at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: x}}\n"))
+        .collect();
+    let twice = format!("{objects}{}", objects.replace("namespace: x", "namespace: y"));
+    // All of them are brought to one namespace.
+    let patch =
+        "replacements: [{sourceValue: z, targets: [{select: {kind: ConfigMap}, fieldPaths: [metadata.namespace]}]}]\n";
+    let kustomization = format!("resources: [a.yaml]\n{patch}");
+    let files = tree(&[
+        ("k/kustomization.yaml", kustomization.as_str()),
+        ("k/a.yaml", twice.as_str()),
+    ]);
+    for _ in 0..8 {
+        let failed = "failed: `k/kustomization.yaml` line 1: in the end there are two objects `ConfigMap/c0`\n";
+        assert_eq!(told(&build(&files, "k")), failed);
+    }
+}
+
+#[test]
 fn kustomizations_that_are_wrong_say_so() {
     let cases = [
         ("", "`kustomization.yaml` line 1: the kustomization is empty"),

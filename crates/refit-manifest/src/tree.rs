@@ -92,7 +92,11 @@ impl Entry {
 
 /// Files and links by path, in the order of their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree(BTreeMap<Path, Entry>);
+pub struct Tree {
+    entries: BTreeMap<Path, Entry>,
+    /// What is there and was not read, with the reason; it is no entry.
+    unread: BTreeMap<Path, Arc<str>>,
+}
 
 impl Tree {
     /// Makes an empty tree.
@@ -102,17 +106,32 @@ impl Tree {
 
     /// Puts an entry at a path and gives back what stood there.
     pub fn insert(&mut self, path: Path, entry: Entry) -> Option<Entry> {
-        self.0.insert(path, entry)
+        self.entries.insert(path, entry)
+    }
+
+    /// Notes that something is at a path that was not read, and what it is, as in `a symbolic link`.
+    pub fn leave_unread(&mut self, path: Path, what: impl Into<Arc<str>>) {
+        self.unread.insert(path, what.into());
+    }
+
+    /// Tells what was not read at a path.
+    pub fn unread(&self, path: &Path) -> Option<&str> {
+        self.unread.get(path).map(|what| &**what)
+    }
+
+    /// Lists what stands below a directory and was not read.
+    pub fn unread_within(&self, directory: &str) -> impl Iterator<Item = &Path> {
+        self.unread.range(range(directory)).map(|(path, _)| path)
     }
 
     /// Takes the entry of a path out.
     pub fn remove(&mut self, path: &Path) -> Option<Entry> {
-        self.0.remove(path)
+        self.entries.remove(path)
     }
 
     /// Gives the entry at a path.
     pub fn get(&self, path: &Path) -> Option<&Entry> {
-        self.0.get(path)
+        self.entries.get(path)
     }
 
     /// Gives the bytes of the file at a path; `None` when there is no file.
@@ -122,52 +141,59 @@ impl Tree {
 
     /// Lists paths and entries in the order of the paths.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &Entry)> {
-        self.0.iter()
+        self.entries.iter()
     }
 
     /// Lists the paths in order.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.0.keys()
+        self.entries.keys()
     }
 
     /// Gives the number of entries.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     /// Tells whether the tree holds nothing.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
     }
 
     /// Lists what stands below a directory (`""` is the whole tree), in the order of the paths; costs as much as there is.
     pub fn within(&self, directory: &str) -> impl Iterator<Item = (&Path, &Entry)> {
-        let (from, to) = match directory {
-            "" => (Bound::Unbounded, Bound::Unbounded),
-            // `0` is the character after `/`.
-            directory => (
-                Bound::Included(Path::new(format!("{directory}/"))),
-                Bound::Excluded(Path::new(format!("{directory}0"))),
-            ),
-        };
-        self.0.range((from, to))
+        self.entries.range(range(directory))
     }
 
     /// Tells whether something stands below a directory.
     pub fn has_directory(&self, directory: &str) -> bool {
-        self.within(directory).next().is_some()
+        self.within(directory).next().is_some() || self.unread_within(directory).next().is_some()
     }
 
     /// Gives the entries below a directory (`""` is the whole tree), with their full paths.
     pub fn below(&self, directory: &str) -> Self {
         let entries = self.within(directory);
-        Self(entries.map(|(path, entry)| (path.clone(), entry.clone())).collect())
+        entries.map(|(path, entry)| (path.clone(), entry.clone())).collect()
+    }
+}
+
+/// Gives the bounds of what stands below a directory.
+fn range(directory: &str) -> (Bound<Path>, Bound<Path>) {
+    match directory {
+        "" => (Bound::Unbounded, Bound::Unbounded),
+        // `0` is the character after `/`.
+        directory => (
+            Bound::Included(Path::new(format!("{directory}/"))),
+            Bound::Excluded(Path::new(format!("{directory}0"))),
+        ),
     }
 }
 
 impl FromIterator<(Path, Entry)> for Tree {
     fn from_iter<I: IntoIterator<Item = (Path, Entry)>>(entries: I) -> Self {
-        Self(entries.into_iter().collect())
+        Self {
+            entries: entries.into_iter().collect(),
+            unread: BTreeMap::new(),
+        }
     }
 }
 

@@ -91,6 +91,7 @@ impl Releases for Directory {
                 let differs = |what: &str| corrupt(&path, what);
                 file.check(&content.digest).map_err(|what| differs(&what))?;
                 content.exact = file.exact;
+                content.compared |= file.digest().is_some();
             }
             contents.push(content);
         }
@@ -190,6 +191,7 @@ fn content(path: &Path, digests: Option<&Digests>) -> Result<Content, PortError>
         digest,
         origin: path.display().to_string(),
         exact: true,
+        compared: digests.is_some(),
     })
 }
 

@@ -18,6 +18,9 @@ pub(crate) struct Fetch {
     pub(crate) cache: Cache,
 }
 
+/// Tells whether an answer is one to the question, and no page of somebody who stands between.
+pub(crate) type Sound<'a> = &'a dyn Fn(&[u8]) -> bool;
+
 /// The answer to a question that may have another answer tomorrow.
 #[derive(Debug)]
 pub(crate) struct Fresh {
@@ -37,11 +40,12 @@ impl Fetch {
     }
 
     /// Asks the server; where it does not answer, gives what it said before.
-    pub(crate) fn fresh(&self, address: &Address, accept: &str) -> Result<Fresh, PortError> {
-        self.remembered(&question(address, accept), || {
+    pub(crate) fn fresh(&self, address: &Address, accept: &str, sound: Sound<'_>) -> Result<Fresh, PortError> {
+        let ask = || {
             let answer = self.network.get(&Question { address, accept })?;
             body(address, answer)
-        })
+        };
+        self.remembered(&question(address, accept), ask, sound)
     }
 
     /// Gives what the server said to the same question before.
@@ -49,15 +53,16 @@ impl Fetch {
         self.cache.answer(&question(address, accept))
     }
 
-    /// Does what asks a server; where that does not answer, gives what it said to the same question before.
+    /// Does what asks a server, and keeps the answer when it is one; where that does not answer, gives what it said to the same question before.
     pub(crate) fn remembered(
         &self,
         question: &str,
         ask: impl FnOnce() -> Result<Option<Vec<u8>>, PortError>,
+        sound: Sound<'_>,
     ) -> Result<Fresh, PortError> {
         match ask() {
             Ok(body) => {
-                if let Some(body) = &body {
+                if let Some(body) = body.as_ref().filter(|body| sound(body)) {
                     self.cache.keep(question, body);
                 }
                 Ok(Fresh { body, stale: None })

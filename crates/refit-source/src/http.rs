@@ -47,7 +47,7 @@ impl Http {
         for folder in self.folders(platform)? {
             let address = folder.join(index::FILE);
             let answer = match silent.take() {
-                None => self.fetch.fresh(&address, JSON),
+                None => self.fetch.fresh(&address, JSON, &|body| Index::read(body).is_ok()),
                 Some(error) => self.kept(&address, error),
             };
             let fresh = match answer {
@@ -98,6 +98,7 @@ impl Http {
             digest,
             origin: address.to_string(),
             exact: file.is_none_or(|file| file.exact),
+            compared: recorded.is_some(),
         }))
     }
 

@@ -117,42 +117,19 @@ impl Oci {
     }
 
     fn fresh(&self, address: &Address, accept: &str) -> Result<Fresh, PortError> {
-        self.fetch.remembered(&fetch::question(address, accept), || {
+        let ask = || {
             let answer = self.get(address, accept)?;
             Ok((answer.status == 200).then_some(answer.body))
-        })
+        };
+        let sound = |body: &[u8]| Manifest::read(body).is_ok();
+        self.fetch.remembered(&fetch::question(address, accept), ask, &sound)
     }
 
     /// Lists the tags, page after page.
     fn tags(&self) -> Result<Listed, PortError> {
         let first = self.repository.address("tags/list?n=1000");
-        let fresh = self.fetch.remembered(&fetch::question(&first, "tags"), || {
-            let mut tags = Vec::new();
-            let mut asked: Vec<String> = Vec::new();
-            let mut next = Some(first.clone());
-            while let Some(address) = next {
-                if asked.len() == PAGES || asked.contains(&address.wire()) {
-                    return Err(self.endless());
-                }
-                asked.push(address.wire());
-                let answer = self.get(&address, "application/json")?;
-                if answer.status == 404 {
-                    return Ok(None);
-                }
-                let page: Tags = serde_json::from_slice(&answer.body).map_err(|source| {
-                    let message = format!("`{address}` is no list of tags");
-                    PortError::new(PortErrorKind::Other, message)
-                        .hint("check the address of the registry")
-                        .because(source)
-                })?;
-                tags.extend(page.tags.unwrap_or_default());
-                next = answer
-                    .header("link")
-                    .and_then(next_page)
-                    .map(|path| address.with_path(path));
-            }
-            Ok(Some(tags.join("\n").into_bytes()))
-        })?;
+        let question = fetch::question(&first, "tags");
+        let fresh = self.fetch.remembered(&question, || self.pages(first), &|_| true)?;
         let Some(body) = fresh.body else {
             let message = format!("`{}` is not in the registry", self.location());
             return Err(
@@ -165,6 +142,33 @@ impl Oci {
             tags: versions.map(ToOwned::to_owned).collect(),
             stale: fresh.stale,
         })
+    }
+
+    /// Asks for page after page; gives the tags, one a line.
+    fn pages(&self, first: Address) -> Result<Option<Vec<u8>>, PortError> {
+        let mut tags = Vec::new();
+        let mut asked: Vec<String> = Vec::new();
+        let mut next = Some(first);
+        while let Some(address) = next {
+            if asked.len() == PAGES || asked.contains(&address.wire()) {
+                return Err(self.endless());
+            }
+            asked.push(address.wire());
+            let answer = self.get(&address, "application/json")?;
+            if answer.status == 404 {
+                return Ok(None);
+            }
+            let page: Tags = serde_json::from_slice(&answer.body).map_err(|source| {
+                let message = format!("`{address}` is no list of tags");
+                PortError::new(PortErrorKind::Other, message)
+                    .hint("check the address of the registry")
+                    .because(source)
+            })?;
+            tags.extend(page.tags.unwrap_or_default());
+            let link = answer.header("link").and_then(next_page);
+            next = link.map(|path| address.with_path(path));
+        }
+        Ok(Some(tags.join("\n").into_bytes()))
     }
 
     fn endless(&self) -> PortError {
@@ -258,6 +262,7 @@ impl Releases for Oci {
             bytes: bytes.into(),
             origin: format!("{}:{tag}/{name}", self.location()),
             exact: true,
+            compared: true,
         };
         let manifests = files
             .into_iter()

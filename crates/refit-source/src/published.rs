@@ -43,10 +43,13 @@ impl Published {
     /// Asks which release is the newest.
     fn latest(&self) -> Result<(Option<String>, Option<PortError>), PortError> {
         let address = self.base.join("latest");
-        let fresh = self.fetch.remembered(&fetch::question(&address, "redirect"), || {
+        let ask = || {
             let to = self.fetch.network.redirect(&address)?;
             Ok(Some(to.last().as_bytes().to_vec()))
-        })?;
+        };
+        let is_version = |body: &[u8]| Version::parse(&String::from_utf8_lossy(body)).is_ok();
+        let question = fetch::question(&address, "redirect");
+        let fresh = self.fetch.remembered(&question, ask, &is_version)?;
         let text = fresh.body.map(|body| String::from_utf8_lossy(&body).into_owned());
         Ok((text.filter(|text| Version::parse(text).is_ok()), fresh.stale))
     }
@@ -120,6 +123,7 @@ impl Releases for Published {
             bytes,
             origin: format!("{address} (rearranged, not byte-exact)"),
             exact: false,
+            compared: false,
         }])
     }
 }

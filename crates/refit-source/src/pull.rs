@@ -29,6 +29,17 @@ pub enum Pulled {
     Kept,
 }
 
+/// Locks a file, which is left as it is; a link would lead to somebody else's.
+fn lock(path: &Path) -> io::Result<File> {
+    if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        return Err(io::Error::other("it is a symbolic link"));
+    }
+    let mut options = File::options();
+    let file = options.write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
 /// A folder that releases are written into.
 #[derive(Debug)]
 pub struct Puller {
@@ -45,8 +56,7 @@ impl Puller {
         let folder = base.join(platform.as_str());
         fs::create_dir_all(&folder).map_err(|source| unwritable(&folder, source))?;
         let path = folder.join(".lock");
-        let turn = File::create(&path).and_then(|file| file.lock().map(|()| file));
-        let turn = turn.map_err(|source| unwritable(&path, source))?;
+        let turn = lock(&path).map_err(|source| unwritable(&path, source))?;
         clear(&folder).map_err(|source| unwritable(&folder, source))?;
         Ok(Self {
             base: base.to_owned(),

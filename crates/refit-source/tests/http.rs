@@ -388,3 +388,19 @@ fn another_query_or_user_is_another_question_and_no_credential_is_written() {
         }
     }
 }
+
+#[test]
+fn an_answer_that_is_none_does_not_replace_the_last_good_one() {
+    let cache = tempfile::tempdir().unwrap();
+    let server = Server::start(|request| match (&*request.target, request.before) {
+        ("/index.json", 1) => Response::ok("<html>log in</html>"),
+        _ => serve("", request),
+    });
+    let ask = || open(&[&server.url()], settings(Some(cache.path()))).available("flux");
+    let good = ask().unwrap().versions;
+    assert_eq!(ask().unwrap_err().kind, PortErrorKind::Corrupt);
+    let url = server.url();
+    server.stop();
+    let kept = open(&[&url], settings(Some(cache.path()))).available("flux").unwrap();
+    assert_eq!((kept.versions, kept.unreachable.len()), (good, 1));
+}

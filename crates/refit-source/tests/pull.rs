@@ -96,3 +96,25 @@ impl Releases for Inexact {
         Ok(contents)
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_stands_where_the_lock_belongs_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "kept").unwrap();
+    let base = folder.path().join("to");
+    std::fs::create_dir_all(base.join("flux")).unwrap();
+    let lock = base.join("flux/.lock");
+    std::os::unix::fs::symlink(&victim, &lock).unwrap();
+    let error = Puller::open(&base, &Platform::flux()).unwrap_err();
+    assert_eq!(
+        std::error::Error::source(&error).unwrap().to_string(),
+        "it is a symbolic link"
+    );
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "kept");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::write(&lock, "mine").unwrap();
+    assert!(Puller::open(&base, &Platform::flux()).is_ok());
+    assert_eq!(std::fs::read_to_string(&lock).unwrap(), "mine");
+}

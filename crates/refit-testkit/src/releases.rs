@@ -62,6 +62,7 @@ impl MemoryReleases {
             digest: digest::of(file.text.as_bytes()),
             origin: format!("memory:{}/{}/{}", file.platform, file.version, file.name),
             exact: true,
+            compared: false,
         };
         self.files
             .push((file.platform.to_owned(), file.version.to_owned(), content));

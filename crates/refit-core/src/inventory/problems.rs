@@ -253,7 +253,25 @@ pub(super) fn is_image(image: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':') || rest.starts_with('@'))
 }
 
-/// Gives the file that a finding is about.
-pub(super) fn file(subject: &str) -> &str {
-    subject.split(':').next().unwrap_or(subject)
+/// Leaves out what clusters tell already: the same place and the same words, though it may have a milder name here.
+pub(super) fn leave_out<'a>(findings: &mut Vec<Finding>, told: impl Iterator<Item = &'a Finding>) {
+    let told: BTreeSet<(&str, &str)> = told.map(|finding| (&*finding.subject, &*finding.message)).collect();
+    findings.retain(|finding| !told.contains(&(&finding.subject, &finding.message)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_problem_is_left_out_not_another_one_of_the_same_file() {
+        let file = "clusters/a/gotk-components.yaml";
+        let marker = conflict(&Path::from(file), 3);
+        let told = [marker.clone(), placeholder(&Path::from("b.yaml"))];
+        let other = Finding::new(Code::TooDeep, format!("{file}:3"), "it nests deeper than 100 levels");
+        let elsewhere_in_it = conflict(&Path::from(file), 9);
+        let mut findings = vec![elsewhere(&marker), other.clone(), elsewhere_in_it.clone()];
+        leave_out(&mut findings, told.iter());
+        assert_eq!(findings, [other, elsewhere_in_it]);
+    }
 }

@@ -97,6 +97,7 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
             filtered: item.filtered,
             executable,
             linked: item.kind == ListedKind::Link,
+            submodule: item.kind == ListedKind::Submodule,
         };
         snapshot.paths.insert(item.path.clone(), seen);
         let is_file = matches!(item.kind, ListedKind::File | ListedKind::Executable);

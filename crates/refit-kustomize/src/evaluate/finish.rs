@@ -7,7 +7,7 @@ use crate::kustomization::Kustomization;
 use crate::order;
 use crate::read::finished;
 use crate::references;
-use crate::resource::{Resource, counts, set_strings, strings};
+use crate::resource::{Resource, set_strings, strings, twice};
 use crate::stop::Stop;
 
 /// Objects with this annotation are for local use alone.
@@ -46,7 +46,7 @@ impl Evaluation<'_> {
         }
         let result = references::follow(&mut resources);
         result.map_err(|failure| place(&resources, failure))?;
-        if let Some((key, _)) = counts(&resources).iter().find(|(_, count)| **count > 1) {
+        if let Some(key) = twice(&resources) {
             let message = format!("in the end there are two objects `{}/{}`", key.1, key.2);
             return Err(Stop::failed(&kustomization.path, 1, message));
         }

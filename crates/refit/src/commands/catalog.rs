@@ -223,7 +223,7 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
     let platform = Platform::flux();
     let releases = wiring::releases(&wiring::named(global), global)?;
     let catalog = wiring::built_in()?;
-    let mut findings = Vec::new();
+    let (mut findings, mut unrecorded) = (Vec::new(), Vec::new());
     let mut versions = options
         .versions
         .iter()
@@ -237,6 +237,9 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
     for version in &versions {
         match releases.contents(platform.as_str(), &version.to_string()) {
             Ok(contents) => {
+                if contents.iter().any(|content| !content.compared) {
+                    unrecorded.push(version.to_string());
+                }
                 findings.extend(
                     contents
                         .iter()
@@ -253,7 +256,7 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
     }
     let wrong = findings.iter().filter(|finding| finding.blocks()).count();
     let state = if wrong > 0 { State::Blocked } else { State::Done };
-    let message = match (versions.len(), wrong) {
+    let mut message = match (versions.len(), wrong) {
         (0, _) => format!("no version of {platform} was found in {}", releases.location()),
         (count, 0) => format!("nothing is wrong with {} of {platform}", counted(count, "version")),
         (count, wrong) => format!(
@@ -262,6 +265,9 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
             counted(count, "version")
         ),
     };
+    if !unrecorded.is_empty() {
+        message.push_str(&unverified(&unrecorded, versions.len()));
+    }
     let report = Report::new(
         state,
         message,
@@ -275,6 +281,18 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
     let mut text = lines::head(&report);
     lines::findings(&mut text, &report.body.findings, "");
     Answer::new(&report, text)
+}
+
+/// Says of which versions the bytes could not be verified.
+fn unverified(versions: &[String], of: usize) -> String {
+    let which = if versions.len() == of {
+        String::new()
+    } else {
+        format!(" of {}", versions.join(", "))
+    };
+    format!(
+        "; no digest{which} is on record, so only the built-in data was compared and edits in the files are not seen"
+    )
 }
 
 /// Turns an error about one version into a finding, where the other versions can still be looked at.
