@@ -117,6 +117,6 @@ fn dirty(worktree: &Path, branch: &str, to: &CommitId, reason: &str) -> PortErro
         format!("branch `{branch}` is checked out in `{worktree}`, which {reason}"),
     )
     .hint(format!(
-        "stash them, then run `git -C '{worktree}' merge --ff-only --no-overwrite-ignore {to}`; or commit them, then run `refit request merge` again"
+        "stash them with `git -C '{worktree}' stash --include-untracked` (move away what Git ignores), then run `git -C '{worktree}' merge --ff-only --no-overwrite-ignore {to}`; or commit them, then run `refit request merge` again"
     ))
 }

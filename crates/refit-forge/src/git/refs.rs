@@ -143,12 +143,17 @@ impl Git {
         let reference = published.reference.as_str();
         // An empty old value means that the reference must not exist.
         let old = expected.as_deref().unwrap_or_default();
-        let output = match &new {
-            Some(new) => self
-                .program
-                .run(&["update-ref", "-m", "refit: publish", reference, new, old])?,
-            None => self.program.run(&["update-ref", "-d", reference, old])?,
-        };
+        // What a symbolic reference points to is somebody else's; the target branch may well be one.
+        let own = ["refs/heads/refit/", "refs/refit/"]
+            .iter()
+            .any(|own| reference.starts_with(own));
+        let mut arguments = vec!["update-ref"];
+        arguments.extend(own.then_some("--no-deref"));
+        match &new {
+            Some(new) => arguments.extend(["-m", "refit: publish", reference, new, old]),
+            None => arguments.extend(["-d", reference, old]),
+        }
+        let output = self.program.run(&arguments)?;
         if output.success {
             return Ok(());
         }

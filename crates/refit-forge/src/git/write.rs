@@ -64,6 +64,7 @@ impl Git {
     ) -> Result<CommitId, PortError> {
         self.check_commit(original)?;
         let written = self.written(&original.0)?;
+        self.check_names(original, written.parents.first(), parent)?;
         let tree = self.write_tree(parent, changes)?;
         let (name, address) = written.author.rsplit_once('<').unwrap_or((&written.author, ""));
         let mut settings = vec![
@@ -73,6 +74,47 @@ impl Git {
         ];
         settings.extend(written.encoding.map(Setting::Encoding));
         self.commit_tree(&tree, parent, &written.raw, &settings)
+    }
+
+    /// Refuses a commit that changes files whose names are not UTF-8: they are not listed, and so would be lost.
+    fn check_names(&self, original: &CommitId, before: Option<&CommitId>, parent: &CommitId) -> Result<(), PortError> {
+        let Some(before) = before else { return Ok(()) };
+        let changed = |from: &CommitId| {
+            let what = format!("could not compare {from} with {original} in {}", self.location);
+            let arguments = [
+                "diff-tree",
+                "-r",
+                "-z",
+                "--name-only",
+                "--no-renames",
+                &from.0,
+                &original.0,
+            ];
+            self.program.ask(&what, &arguments)
+        };
+        let names = changed(before)?;
+        let odd: Vec<&[u8]> = names
+            .split(|byte| *byte == 0)
+            .filter(|name| std::str::from_utf8(name).is_err())
+            .collect();
+        if odd.is_empty() {
+            return Ok(());
+        }
+        // What the new parent has as well is not lost.
+        let missing = changed(parent)?;
+        match odd
+            .into_iter()
+            .find(|name| missing.split(|byte| byte == &0).any(|other| other == *name))
+        {
+            None => Ok(()),
+            Some(name) => {
+                let shown = name.escape_ascii();
+                let message =
+                    format!("commit {original} changes `{shown}`, whose name is not UTF-8, and would lose it");
+                Err(PortError::new(PortErrorKind::NotReady, message)
+                    .hint("rename the file in a commit of its own and squash both, or rebase the branch by hand"))
+            }
+        }
     }
 
     /// Writes the tree of a commit with changes.

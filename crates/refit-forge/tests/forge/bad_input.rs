@@ -136,7 +136,7 @@ fn a_dirty_worktree_is_left_alone() {
         git.fast_forward(&base, &next),
         Dirty,
         "does not know",
-        "merge --ff-only",
+        "stash --include-untracked",
     );
     assert_eq!(
         fs::read_to_string(repository.path().join("added")).unwrap(),

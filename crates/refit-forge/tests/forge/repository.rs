@@ -39,6 +39,39 @@ fn a_path_that_is_not_utf8_is_left_out_and_survives_a_commit() {
     assert_eq!(listed, "a.yaml\nadded\n\"caf\\351.yaml\"\ndir");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_commit_with_a_name_that_is_not_utf8_is_not_written_again_without_it() {
+    use std::os::unix::ffi::OsStrExt;
+    let repository = small();
+    let git = open(&repository);
+    let base = git.base(None).unwrap().commit;
+    fs::write(repository.path().join(std::ffi::OsStr::from_bytes(b"bad\xff")), "x").unwrap();
+    repository.commit(&tree(&[("ok", "y\n")]), "Odd");
+    let odd = git.base(None).unwrap().commit;
+    let error = git.commit_again(&odd, &base, &[write("ok", "y\n")]).unwrap_err();
+    assert_eq!(error.kind, refit_engine::ports::PortErrorKind::NotReady);
+    assert!(error.message.contains("`bad\\xff`"), "{error:?}");
+    // Where the new parent has the file, nothing is lost.
+    git.commit_again(&odd, &odd, &[]).unwrap();
+}
+
+#[test]
+fn a_symbolic_reference_in_the_place_of_a_branch_is_replaced_and_what_it_points_to_stays() {
+    let repository = small();
+    repository.git(&["branch", "victim"]);
+    repository.git(&["symbolic-ref", "refs/heads/refit/1/1-x", "refs/heads/victim"]);
+    let git = open(&repository);
+    let (base, next) = (git.base(None).unwrap().commit, child(&git));
+    git.publish("refit/1/1-x", Some(&next), Some(&base)).unwrap();
+    assert_eq!(repository.git(&["rev-parse", "victim"]), base.to_string());
+    assert_eq!(git.branch("refit/1/1-x").unwrap(), Some(next));
+    repository.git(&["symbolic-ref", "refs/heads/refit/1/1-x", "refs/heads/victim"]);
+    git.publish("refit/1/1-x", None, Some(&base)).unwrap();
+    assert_eq!(repository.git(&["rev-parse", "victim"]), base.to_string());
+    assert_eq!(git.branch("refit/1/1-x").unwrap(), None);
+}
+
 #[test]
 fn submodules_and_links_are_listed_as_such_and_survive_a_commit() {
     let repository = small();
