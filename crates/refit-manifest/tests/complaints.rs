@@ -296,3 +296,102 @@ fn sops_1512_2243_an_encrypted_file_is_never_edited() {
     assert_eq!(checked.text("s.yaml"), ours);
     assert!(checked.outcome() >= Outcome::Noted);
 }
+
+const CONFIGURATION: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data:
+  config.yaml: |
+    server:
+      port: 1
+    tls: true
+    name: x
+    log: info
+";
+
+/// Merges three texts, checks the merge and gives the result with the outcome of each decision.
+fn merged(sides: [&str; 3]) -> (String, Vec<Outcome>) {
+    let checked = merging::texts("d.yaml", sides);
+    assert_eq!(checked.violations, Vec::<String>::new());
+    unchecked(sides)
+}
+
+/// The same where a comment comes to stand behind a value of one line, or a rule of texts drops an edit, which the checker
+/// of merges does not know.
+fn unchecked(sides: [&str; 3]) -> (String, Vec<Outcome>) {
+    let checked = merging::texts("d.yaml", sides);
+    let outcomes = checked.merged.decisions.iter().map(|decision| decision.outcome);
+    (checked.text("d.yaml"), outcomes.collect())
+}
+
+#[test]
+fn blanks_in_a_block_of_text_are_an_edit_of_the_user() {
+    let theirs = CONFIGURATION.replace("info", "debug");
+    for (from, to) in [
+        ("    tls", "      tls"),
+        ("port: 1", "port:  1"),
+        ("    server:\n", "    server:\n\n"),
+    ] {
+        let ours = CONFIGURATION.replace(from, to);
+        let result = merged([CONFIGURATION, &ours, &theirs]);
+        assert_eq!(result, (ours.replace("info", "debug"), vec![Outcome::Noted]));
+    }
+    let ours = CONFIGURATION.replace(": |\n", ": |-\n");
+    let result = merged([CONFIGURATION, &ours, &theirs]);
+    assert_eq!(result, (ours, vec![Outcome::Conflict]));
+}
+
+#[test]
+fn blanks_in_a_secret_and_in_arguments_are_asked_for() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  k: \"a b\\nc\\n\"\n";
+    let (ours, theirs) = (secret.replace("a b", "a  b"), secret.replace("a b", "a c"));
+    let result = merged([secret, &ours, &theirs]);
+    assert_eq!(result, (ours, vec![Outcome::Conflict]));
+}
+
+#[test]
+fn blanks_in_a_description_mean_nothing() {
+    let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.b}\nspec:\n  description: >-\n    one\n    two\n";
+    let ours = crd.replace("    one\n    two", "    one\n\n    two");
+    let (text, outcomes) = unchecked([crd, &ours, &crd.replace("two", "three")]);
+    assert!(text.contains("three"), "{text}");
+    assert_eq!(outcomes, [Outcome::Noted]);
+}
+
+#[test]
+fn a_comment_on_the_first_line_of_a_block_of_text_stays() {
+    let script = "data:\n  run.sh: |\n    a\n    echo v1\nlist:\n- |\n  x1\n";
+    let ours = script
+        .replace("run.sh: |", "run.sh: |  # my comment")
+        .replace("- |", "- | # mine");
+    for (from, to) in [("    echo v1", "    echo v2"), (": |\n    a", ": |- # theirs\n    b")] {
+        let theirs = script.replace(from, to);
+        let (text, outcomes) = merged([script, &ours, &theirs]);
+        assert!(
+            text.contains("  # my comment\n") && text.contains("- | # mine"),
+            "{text}"
+        );
+        assert!(!text.contains("# theirs"), "{text}");
+        assert_eq!(outcomes, [Outcome::Clean]);
+    }
+    for (from, to) in [
+        ("|\n    a\n    echo v1\n", "short\n"),
+        ("|\n    a\n    echo v1\n", "\n    key: value\n"),
+    ] {
+        let theirs = script.replace(from, to);
+        let (text, outcomes) = unchecked([script, &ours, &theirs]);
+        assert_eq!(text.matches("  # my comment").count(), 1, "{text}");
+        assert_eq!(outcomes, [Outcome::Clean]);
+    }
+    let theirs = script.replace("x1", "x2");
+    assert_eq!(merged([script, &ours, &theirs]).0, ours.replace("x1", "x2"));
+}
+
+#[test]
+fn a_comment_of_the_generator_on_the_first_line_follows() {
+    let base = "data:\n  run.sh: | # by g1\n    a\n    v1\n# own\n";
+    let theirs = "data:\n  run.sh: | # by g2\n    a\n    v2\n# own\n";
+    let ours = format!("{base}x: 1\n");
+    assert_eq!(merged([base, &ours, theirs]).0, format!("{theirs}x: 1\n"));
+}

@@ -144,6 +144,16 @@ pub(super) fn trailing_comment(node: NodeRef<'_>) -> &str {
     }
 }
 
+/// Gives the comment on the first line of a block of text, with the blanks before it.
+pub(super) fn header_comment(node: NodeRef<'_>) -> &str {
+    if !matches!(node.kind(), Kind::Scalar(Style::Literal | Style::Folded)) {
+        return "";
+    }
+    let header = node.source().lines().next().unwrap_or("");
+    let indicator = header.split([' ', '\t']).next().unwrap_or("");
+    header[indicator.len()..].trim_end()
+}
+
 /// How a file indents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Indents {

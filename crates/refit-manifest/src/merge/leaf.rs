@@ -91,10 +91,11 @@ impl<'a> Merger<'a> {
         Expect::Node(three.ours)
     }
 
-    /// Merges text by lines.
+    /// Merges text by lines. Blanks mean nothing in descriptions alone: elsewhere they are indentation of a file, a script or
+    /// a password.
     fn text(&mut self, three: Three<'a>, texts: (&str, &str, &str)) -> Expect<'a> {
         let (base, ours, theirs) = texts;
-        if words(base).eq(words(ours)) {
+        if self.class() == Class::Text && words(base).eq(words(ours)) {
             let message = "your text differs only in blanks; took the text of the new version".to_owned();
             let choice = self.decide(proposal(three, Rule::Lines, Outcome::Noted, Choice::Theirs, message));
             return self.carry_out(three, &choice);

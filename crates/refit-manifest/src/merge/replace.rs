@@ -32,7 +32,7 @@ impl<'a> Merger<'a> {
                 let column = layout::column(key.bytes(), key.full_span().start);
                 let written = render::value(theirs, Parent::Key, self.target(column));
                 match layout::after_colon(key) {
-                    Some(start) => self.replace_slot(ours, start, written),
+                    Some(start) => self.replace_slot(three, start, written),
                     None => self.block("a key without a colon cannot be edited"),
                 }
             }
@@ -40,7 +40,7 @@ impl<'a> Merger<'a> {
                 Some(dash) => {
                     let column = layout::column(ours.bytes(), dash);
                     let written = render::value(theirs, Parent::Dash, self.target(column));
-                    self.replace_slot(ours, dash + 1, written);
+                    self.replace_slot(three, dash + 1, written);
                 }
                 None => self.block("a list item without a dash cannot be edited"),
             },
@@ -78,7 +78,7 @@ impl<'a> Merger<'a> {
             _ => None,
         };
         match slot {
-            Some(start) => self.replace_slot(three.ours, start, (format!(" {text}"), String::new())),
+            Some(start) => self.replace_slot(three, start, (format!(" {text}"), String::new())),
             None => self.block("the value has no place that can be edited"),
         }
     }
@@ -103,8 +103,9 @@ impl<'a> Merger<'a> {
     }
 
     /// Replaces what stands behind a colon or dash by the rest of a line and whole lines.
-    fn replace_slot(&mut self, ours: NodeRef<'a>, start: usize, written: (String, String)) {
-        let (inline, lines) = written;
+    fn replace_slot(&mut self, three: Three<'a>, start: usize, written: (String, String)) {
+        let (inline, lines) = with_header_comment(three, written);
+        let ours = three.ours;
         let bytes = ours.bytes();
         let end = layout::content_end(ours).max(start);
         if !bytes[start..end].contains(&b'\n') {
@@ -133,6 +134,18 @@ impl<'a> Merger<'a> {
         };
         self.splice(range, text);
     }
+}
+
+/// Keeps the comment on the first line of a block of text of ours, unless it is that of base.
+fn with_header_comment(three: Three<'_>, written: (String, String)) -> (String, String) {
+    let (inline, lines) = written;
+    let own = layout::header_comment(three.ours);
+    if own.is_empty() || three.base.is_some_and(|base| layout::header_comment(base) == own) {
+        return (inline, lines);
+    }
+    let new = layout::header_comment(three.theirs);
+    let header = inline.strip_suffix(new).unwrap_or(&inline);
+    (format!("{header}{own}"), lines)
 }
 
 /// Tells whether the value has bytes, or an empty place behind its colon.

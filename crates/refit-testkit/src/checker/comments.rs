@@ -149,11 +149,20 @@ pub(super) fn of(file: &File) -> Vec<String> {
     for span in spans {
         if span.start >= at {
             gap(&file.text, at, span.start, &mut found);
+            found.extend(of_header(&file.text[span.clone()]));
             at = span.end;
         }
     }
     gap(&file.text, at, file.text.len(), &mut found);
     found
+}
+
+/// Gives the comment behind the indicator of a block of text.
+fn of_header(scalar: &str) -> Option<String> {
+    let header = scalar.strip_prefix(['|', '>'])?.lines().next()?;
+    let (indicator, comment) = header.split_once('#')?;
+    let is_header = indicator.trim_start_matches(['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
+    (is_header.trim().is_empty() && !is_header.is_empty()).then(|| format!("#{}", comment.trim_end()))
 }
 
 fn scalars(node: &Node, spans: &mut Vec<std::ops::Range<usize>>) {
