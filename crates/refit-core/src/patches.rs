@@ -18,6 +18,7 @@ mod overlaid;
 mod folders;
 
 pub use compare::verify;
+pub use edits::fits;
 pub use folders::over_folders;
 pub use overlaid::{has_patches, matched, reach_generated};
 pub use problem::{Problem, What};

@@ -6,7 +6,7 @@ use refit_kustomize::built::meaning;
 use refit_kustomize::{AppliedPatch, Built, Content, Effect, Failure, Field, Operation, State, Step, Value};
 use refit_manifest::{Identity, Path};
 
-use super::problem::Pointed;
+use super::problem::{End, Pointed};
 use super::{Problem, Shift, Slot, What, same, words};
 
 /// The most characters that are shown of an element.
@@ -88,26 +88,21 @@ impl Compared<'_> {
     }
 
     fn operation(&self, now: &Operation, was: Option<&Operation>, effect: &Effect) -> Option<What> {
-        let operation = Pointed {
-            op: now.op.clone(),
-            pointer: now.pointer.clone(),
-        };
         if !now.resolved {
-            return was.is_none_or(|was| was.resolved).then(|| What::PlaceGone {
-                operation,
-                before: was.map(|was| meaning(&was.meaning)).unwrap_or_default(),
-            });
+            return was.is_none_or(|was| was.resolved).then(|| self.gone(now, was, effect));
         }
         let was = was.filter(|was| was.resolved && was.pointer == now.pointer && was.from == now.from)?;
         let values = (was.before.as_ref(), now.before.as_ref());
         let at = self
             .moved(compared_steps(was), compared_steps(now), values, effect)
-            .map(|at| (at, &was.meaning, &now.meaning));
+            .map(|at| (at, End::Path));
         let from = || {
             let moved = self.moved(&was.from_meaning, &now.from_meaning, (None, None), effect);
-            moved.map(|at| (at, &was.from_meaning, &now.from_meaning))
+            moved.map(|at| (at, End::From))
         };
-        let (at, old, new) = at.or_else(from)?;
+        let (at, end) = at.or_else(from)?;
+        let (old, new) = (steps(was, end), steps(now, end));
+        let operation = pointed(now, end);
         let place = |built, steps: &[Step], end: Option<&Value>| {
             let in_build = || same::at(object(built, &effect.original)?, steps.get(..=at)?).map(same::shown);
             let is_end = at + 1 == steps.len();
@@ -115,11 +110,39 @@ impl Compared<'_> {
             told(steps, at, element)
         };
         Some(What::OtherMeaning {
-            instead: self.instead(&now.pointer, &old[..=at], effect),
-            before: place(self.before, old, was.before.as_ref()),
-            after: place(self.after, new, now.before.as_ref()),
+            instead: self.instead(&Lost::of(was, end, at), effect),
+            before: place(self.before, old, value_at(was, end)),
+            after: place(self.after, new, value_at(now, end)),
             operation,
         })
+    }
+
+    /// Says what an operation lost: its `from` where the new version does not have that, else its `path`.
+    fn gone(&self, now: &Operation, was: Option<&Operation>, effect: &Effect) -> What {
+        let has_from =
+            || object(self.after, &effect.original).is_none_or(|object| same::at(object, &now.from_meaning).is_some());
+        let end = match now.from {
+            Some(_) if !has_from() => End::From,
+            _ => End::Path,
+        };
+        let operation = pointed(now, end);
+        let Some(was) = was else {
+            let (before, instead) = (String::new(), None);
+            return What::PlaceGone {
+                operation,
+                before,
+                instead,
+            };
+        };
+        let old = steps(was, end);
+        let last = old.iter().rposition(|step| matches!(step, Step::Element { .. }));
+        let in_build = || same::at(object(self.before, &effect.original)?, old).map(same::shown);
+        let element = value_at(was, end).map(same::shown).or_else(in_build);
+        What::PlaceGone {
+            before: told(old, old.len().saturating_sub(1), element),
+            instead: last.and_then(|at| self.instead(&Lost::of(was, end, at), effect)),
+            operation,
+        }
     }
 
     /// Finds the first step that leads to another element; `ends` are the values where the steps end.
@@ -157,7 +180,8 @@ impl Compared<'_> {
     }
 
     /// Gives the pointer whose last given step leads to the element that it meant before.
-    fn instead(&self, pointer: &str, was: &[Step], effect: &Effect) -> Option<String> {
+    fn instead(&self, lost: &Lost<'_>, effect: &Effect) -> Option<String> {
+        let was = lost.steps;
         let (last, parents) = was.split_last()?;
         let Step::Element { identity, index } = last else {
             return None;
@@ -165,14 +189,14 @@ impl Compared<'_> {
         let list = same::at(object(self.after, &effect.original)?, parents)?;
         let is_it = |item: &Value| {
             if identity.is_empty() {
-                let old = object(self.before, &effect.original).and_then(|object| same::at(object, was));
-                return old.is_some_and(|old| same::is_same(old, item));
+                let in_build = || object(self.before, &effect.original).and_then(|object| same::at(object, was));
+                return lost.value.or_else(in_build).is_some_and(|old| same::is_same(old, item));
             }
             let mut keys = identity.iter();
             keys.all(|(key, value)| item.get(key).and_then(Value::scalar) == Some(value))
         };
         let found = list.items().iter().position(is_it).filter(|found| found != index)?;
-        let mut parts: Vec<String> = pointer.split('/').map(ToOwned::to_owned).collect();
+        let mut parts: Vec<String> = lost.pointer.split('/').map(ToOwned::to_owned).collect();
         *parts.get_mut(was.len())? = found.to_string();
         Some(parts.join("/"))
     }
@@ -304,6 +328,49 @@ fn elsewhere(failure: &Failure, slot: Option<Slot>, message: String) -> Problem 
         target: String::new(),
         what: What::Fails { message },
     }
+}
+
+/// An element that an operation reached before.
+struct Lost<'a> {
+    pointer: &'a str,
+    steps: &'a [Step],
+    /// The element as the operation found it, where it says so: the operation itself may have taken it out.
+    value: Option<&'a Value>,
+}
+
+impl<'a> Lost<'a> {
+    /// Takes the element that a step of an end of an operation leads to.
+    fn of(was: &'a Operation, end: End, at: usize) -> Self {
+        let from = was.from.as_ref().filter(|_| end == End::From);
+        let all = steps(was, end);
+        Self {
+            pointer: from.unwrap_or(&was.pointer),
+            steps: all.get(..=at).unwrap_or(all),
+            value: value_at(was, end).filter(|_| at + 1 == all.len()),
+        }
+    }
+}
+
+fn pointed(operation: &Operation, end: End) -> Pointed {
+    let from = operation.from.as_ref().filter(|_| end == End::From);
+    Pointed {
+        op: operation.op.clone(),
+        pointer: from.unwrap_or(&operation.pointer).clone(),
+        end,
+    }
+}
+
+/// Gives what an end of an operation means.
+fn steps(operation: &Operation, end: End) -> &[Step] {
+    match end {
+        End::Path => &operation.meaning,
+        End::From => &operation.from_meaning,
+    }
+}
+
+/// Gives the value that the operation found where it writes.
+fn value_at(operation: &Operation, end: End) -> Option<&Value> {
+    operation.before.as_ref().filter(|_| end == End::Path)
 }
 
 /// Gives the steps that tell what an operation is about: where `add` inserts into a list, the element there is not.

@@ -12,6 +12,7 @@ use refit_manifest::{Path, Stream, Tree};
 
 use super::cut::{self, Above, STYLE, Unfit};
 use super::mapped::Mapped;
+use super::problem::End;
 use super::{Shift, Slot};
 
 /// What is done to a patch or a part of it.
@@ -20,7 +21,7 @@ pub(super) enum Change {
     /// It goes.
     Remove,
     /// Its operation gets another pointer.
-    Pointer(String),
+    Pointer(End, String),
     /// Its target gets another name.
     Target(String),
 }
@@ -140,11 +141,19 @@ impl Work<'_> {
     fn entry(&mut self, entry: &Slot, changes: &[(&Slot, &Change)]) -> Result<bool, Unfit> {
         let list = self.root.get(entry.field.name()).ok_or(STYLE)?;
         let node = list.items().nth(entry.index).ok_or(STYLE)?;
-        if node.kind() == Kind::Alias || list.kind() == Kind::Alias {
-            return Err("it is used several times by a YAML alias");
-        }
         let file = file_of(self.tree, entry, self.root);
         let scalar = node.get("patch").unwrap_or(node);
+        let is_shared = |node: NodeRef<'_>| node.kind() == Kind::Alias || node.anchor().is_some();
+        let parts = [
+            Some(list),
+            Some(node),
+            Some(scalar),
+            node.get("target"),
+            node.at(&["target", "name"]),
+        ];
+        if parts.into_iter().flatten().any(is_shared) {
+            return Err("it is written with a YAML anchor or alias, so that others may use its text, too");
+        }
         let text: Arc<[u8]> = match &file {
             Some(file) => Arc::clone(self.tree.bytes(file).ok_or(STYLE)?),
             None => scalar.text().ok_or(STYLE)?.as_bytes().into(),
@@ -211,11 +220,11 @@ impl Inside<'_> {
                 let scalar = root.at(&["metadata", "name"]).ok_or(STYLE)?;
                 self.splices.push(cut::rewritten(scalar, name)?);
             }
-            Change::Pointer(pointer) => {
+            Change::Pointer(end, pointer) => {
                 let index = slot.operation.ok_or(STYLE)?;
                 let operation = root.items().nth(index).ok_or(STYLE)?;
                 self.splices
-                    .push(cut::rewritten(operation.get("path").ok_or(STYLE)?, pointer)?);
+                    .push(cut::rewritten(operation.get(end.key()).ok_or(STYLE)?, pointer)?);
             }
         }
         Ok(())
@@ -268,8 +277,17 @@ fn several(sequence: NodeRef<'_>, indices: &[usize], above: Above) -> Result<Vec
     indices.iter().map(|index| cut::item(sequence, *index, above)).collect()
 }
 
+/// Checks a value for a decision about a patch; `present` is what it would take the place of, a pointer or a name.
+pub fn fits(present: &str, value: &str) -> Result<(), &'static str> {
+    let checked = match present.starts_with('/') {
+        true => pointer(value),
+        false => target(value),
+    };
+    checked.map(|_| ())
+}
+
 /// Checks a JSON pointer that a person gave.
-pub(super) fn pointer(text: &str) -> Result<Change, Unfit> {
+pub(super) fn pointer(text: &str) -> Result<String, Unfit> {
     let odd = |c: char| c.is_whitespace() || c.is_control() || "\"'\\{}[],#`".contains(c);
     if !text.starts_with('/') {
         return Err("a JSON pointer begins with `/`");
@@ -277,15 +295,15 @@ pub(super) fn pointer(text: &str) -> Result<Change, Unfit> {
     if text.contains(odd) {
         return Err("it holds characters that cannot be written in every style");
     }
-    Ok(Change::Pointer(text.to_owned()))
+    Ok(text.to_owned())
 }
 
 /// Checks the name of a target that a person gave; a regular expression is one, too.
-pub(super) fn target(text: &str) -> Result<Change, Unfit> {
+pub(super) fn target(text: &str) -> Result<String, Unfit> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-._()|*+?^$".contains(c);
     let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '(' | '^' | '.'));
     if begins && text.chars().all(fits) {
-        Ok(Change::Target(text.to_owned()))
+        Ok(text.to_owned())
     } else {
         Err("it is no name of an object")
     }
@@ -437,13 +455,14 @@ metadata: {name: b}
 
     #[test]
     fn pointers_and_names_are_replaced_in_their_quotes() {
-        let pointer = |text: &str| pointer(text).unwrap();
+        let pointer = |text: &str| Change::Pointer(End::Path, pointer(text).unwrap());
+        let target = |name: &str| Change::Target(target(name).unwrap());
         check(
             &[
                 (slot(Field::Patches, 0, 0, 0), pointer("/spec/x")),
                 (slot(Field::Patches, 1, 0, 1), pointer("/args/1")),
-                (slot(Field::Patches, 1, 0, None), target("(a|c)").unwrap()),
-                (slot(Field::PatchesStrategicMerge, 1, 1, None), target("u").unwrap()),
+                (slot(Field::Patches, 1, 0, None), target("(a|c)")),
+                (slot(Field::PatchesStrategicMerge, 1, 1, None), target("u")),
             ],
             "kustomization.yaml",
             &[

@@ -35,10 +35,9 @@ pub fn over_folders(before: &Tree, after: &Tree, answers: &Answers) -> Settled {
         all.files.extend(settled.files);
         all.holding += settled.holding;
         all.is_verified |= settled.is_verified;
-        for (decision, line) in settled.decisions.into_iter().zip(settled.lines) {
+        for decision in settled.decisions {
             if !all.decisions.iter().any(|known| known.id == decision.id) {
                 all.decisions.push(decision);
-                all.lines.push(line);
             }
         }
         let new = settled

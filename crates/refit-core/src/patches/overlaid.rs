@@ -73,7 +73,7 @@ fn line(patch: &AppliedPatch) -> PatchLine {
     let target = words::target(patch);
     let target = match names.as_slice() {
         [] => format!("{target} (matches nothing)"),
-        [only] if *only == target => target,
+        [only] if *only == target => format!("{target} (matches it)"),
         [..] => format!("{target} (matches {})", names.join(", ")),
     };
     PatchLine {

@@ -34,6 +34,8 @@ pub enum What {
         operation: Pointed,
         /// What it reached before.
         before: String,
+        /// The pointer that reaches it now, where there is one.
+        instead: Option<String>,
     },
     /// The build fails for another reason.
     Fails {
@@ -75,6 +77,36 @@ pub struct Pointed {
     pub op: String,
     /// The pointer.
     pub pointer: String,
+    /// Whether that is its `path` or its `from`.
+    pub end: End,
+}
+
+/// An end of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// `path`.
+    Path,
+    /// `from`, of `copy` and `move`.
+    From,
+}
+
+impl End {
+    /// Gives the key of the operation.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::From => "from",
+        }
+    }
+}
+
+impl std::fmt::Display for Pointed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.end {
+            End::Path => write!(f, "{} {}", self.op, self.pointer),
+            End::From => write!(f, "{} from {}", self.op, self.pointer),
+        }
+    }
 }
 
 /// How grave a problem is.

@@ -42,8 +42,6 @@ pub struct Settled {
     pub is_verified: bool,
     /// The decisions, open and answered.
     pub decisions: Vec<Decision>,
-    /// The same in a request's words.
-    pub lines: Vec<String>,
     /// What needs no answer.
     pub findings: Vec<Finding>,
     /// The files that answers changed; `None` where a file goes.
@@ -179,7 +177,6 @@ impl Work<'_> {
             Some(Answer::Theirs) => Err("the patch can only stay as it is"),
             Some(Answer::Value(_)) => Err("there is nothing that a value could take the place of"),
             None => {
-                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 return self.look_behind(problem);
             }
@@ -188,7 +185,6 @@ impl Work<'_> {
             Ok(change) => {
                 decision.answer = answer.cloned();
                 decision.outcome = Outcome::Noted;
-                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 match (change, &problem.slot) {
                     (Some(change), Some(slot)) => {
@@ -206,7 +202,6 @@ impl Work<'_> {
             }
             Err(reason) => {
                 decision.message = words::refused(&decision.message, reason);
-                self.out.lines.push(words::line(problem, &decision));
                 self.out.decisions.push(decision);
                 self.look_behind(problem)
             }
@@ -253,9 +248,10 @@ impl Work<'_> {
     fn replaceable(&self, problem: &Problem) -> Option<String> {
         let slot = problem.slot.as_ref()?;
         let (text, change) = match &problem.what {
-            What::PlaceGone { operation, .. } | What::OtherMeaning { operation, .. } => {
-                (operation.pointer.clone(), Change::Pointer("/x".to_owned()))
-            }
+            What::PlaceGone { operation, .. } | What::OtherMeaning { operation, .. } => (
+                operation.pointer.clone(),
+                Change::Pointer(operation.end, "/x".to_owned()),
+            ),
             What::TargetGone | What::MatchesNothing => {
                 let name = self.target_name(problem)?;
                 (name, Change::Target("x".to_owned()))
@@ -267,8 +263,10 @@ impl Work<'_> {
 
     fn value(&self, problem: &Problem, text: &str) -> Result<Change, Unfit> {
         let change = match &problem.what {
-            What::PlaceGone { .. } | What::OtherMeaning { .. } => edits::pointer(text)?,
-            _ => edits::target(text)?,
+            What::PlaceGone { operation, .. } | What::OtherMeaning { operation, .. } => {
+                Change::Pointer(operation.end, edits::pointer(text)?)
+            }
+            _ => Change::Target(edits::target(text)?),
         };
         match &problem.slot {
             Some(slot) => self.try_out(slot, change.clone()).map(|()| change),

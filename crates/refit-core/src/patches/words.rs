@@ -3,7 +3,7 @@
 //! In: a [`Problem`]. Out: what people read. The id of a decision is made of place, object, pointer and kind of problem.
 
 use refit_kustomize::{AppliedPatch, Failure, Reason, State};
-use refit_manifest::{Answer, Class, Decision, DecisionId, Outcome, Rule};
+use refit_manifest::{Class, Decision, DecisionId, Outcome, Rule};
 
 use super::problem::Weight;
 use super::{Problem, What};
@@ -66,7 +66,10 @@ pub(super) fn decision(problem: &Problem, fixed: Option<&str>, value: Option<Str
     let id = id(problem);
     let ways = match fixed {
         Some(reason) => format!("; {reason}, so that it can only stay as it is: `refit resolve {id} ours`"),
-        None => format!(". Choose with `refit resolve {id}`"),
+        None => format!(
+            ". {}. Choose with `refit resolve {id}`",
+            ways(problem, value.as_deref())
+        ),
     };
     Decision {
         path: problem.kustomization.clone(),
@@ -101,20 +104,25 @@ pub fn told(finding: &Finding) -> String {
     format!("`{}`: {}", finding.subject, finding.message)
 }
 
-/// Says in a request what the matter is and how it was answered.
-pub(super) fn line(problem: &Problem, decision: &Decision) -> String {
-    let state = match &decision.answer {
-        None => "not answered yet".to_owned(),
-        Some(Answer::Ours) if problem.what.breaks() => {
-            "answered `ours`: it stays, and the build fails until somebody changes it on this branch; `refit resume \
-             --keep-commits` keeps the commit"
-                .to_owned()
-        }
-        Some(Answer::Ours) => "answered `ours`: it stays".to_owned(),
-        Some(Answer::Theirs) => "answered `theirs`: it goes".to_owned(),
-        Some(Answer::Value(value)) => format!("answered with `{value}`"),
+/// Says what each answer does.
+fn ways(problem: &Problem, value: Option<&str>) -> String {
+    let ours = match &problem.what {
+        What::OtherMeaning { .. } => "it stays and reaches the latter",
+        What::MatchesNothing => "it stays and matches nothing",
+        _ => "it stays, and the build fails until somebody changes it on the request's branch",
     };
-    format!("{} ({state})", sentence(problem))
+    let theirs = match problem.what.operation() {
+        Some(_) => "the operation is taken out, and the patch with its last one",
+        None => "the patch is taken out",
+    };
+    let value = value.map(|value| match problem.what.operation() {
+        Some(operation) => format!("; with a JSON pointer that becomes its `{}`", operation.end.key()),
+        None => format!("; with a name it is for the object of that name in place of `{value}`"),
+    });
+    format!(
+        "With `ours` {ours}; with `theirs` {theirs}{}",
+        value.unwrap_or_default()
+    )
 }
 
 /// Says what the matter is, with object, values and consequence.
@@ -125,22 +133,28 @@ pub(super) fn sentence(problem: &Problem) -> String {
         What::TargetGone => {
             format!("{patch} is for {objects}, which the new version does not have; the build would fail")
         }
-        What::PlaceGone { operation, before } => {
+        What::PlaceGone {
+            operation,
+            before,
+            instead,
+        } => {
+            let now = match instead {
+                Some(pointer) => format!(", now `{pointer}`"),
+                None => String::new(),
+            };
             let was = if before.is_empty() {
                 String::new()
             } else {
-                format!(" (it was `{before}`)")
+                format!(" (it was `{before}`{now})")
             };
             if operation.op == "test" {
-                let pointer = &operation.pointer;
                 return format!(
-                    "{patch} has the operation `test {pointer}`, which {objects} does not pass in the new version; the build would fail"
+                    "{patch} has the operation `{operation}`, which {objects} does not pass in the new version; the build would fail"
                 );
             }
             format!(
-                "{patch} has the operation `{} {}`, whose place {objects} does not have in the new version{was}; the \
-                 build would fail",
-                operation.op, operation.pointer
+                "{patch} has the operation `{operation}`, whose place {objects} does not have in the new version{was}; \
+                 the build would fail"
             )
         }
         What::Fails { message } => format!("the build would fail with the new version: {message}"),
@@ -155,9 +169,8 @@ pub(super) fn sentence(problem: &Problem) -> String {
                 None => "the new version has nowhere what it reached".to_owned(),
             };
             format!(
-                "{patch} has the operation `{} {}`, which reaches `{before}` of {objects} and would reach `{after}`; \
-                 {instead}",
-                operation.op, operation.pointer
+                "{patch} has the operation `{operation}`, which reaches `{before}` of {objects} and would reach `{after}`; \
+                 {instead}"
             )
         }
         What::MatchesNothing => format!(

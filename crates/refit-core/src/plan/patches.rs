@@ -1,18 +1,29 @@
 //! Verifies the patches of the clusters of a plan.
 //!
 //! In: what a plan is made from, and the files that it writes. Out: decisions and findings about patches, and the files
-//! that answers change. Evaluates only where patches reach generated files.
+//! that answers change. Evaluates each cluster whose generated files a kustomization names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_kustomize::build_as_flux;
-use refit_manifest::{Decision, Entry, Path, Tree};
+use refit_kustomize::{build_as_flux, reach};
+use refit_manifest::parse::NodeRef;
+use refit_manifest::{Decision, Entry, Path, Stream, Tree};
 
 use super::{Given, Write};
 use crate::finding::{Code, Finding};
 use crate::inventory::Cluster;
 use crate::patches::{self, Question, Settled, settle, with_files};
+use crate::roots;
+
+/// The lists of a Flux Kustomization that change what it applies.
+const LATER: [&str; 5] = [
+    "patches",
+    "patchesStrategicMerge",
+    "patchesJson6902",
+    "components",
+    "images",
+];
 
 /// What was found about patches.
 #[derive(Default)]
@@ -36,7 +47,7 @@ pub(super) fn verify(given: &Given<'_>, writes: &[Write]) -> Verified {
     let clusters: Vec<&Cluster> = given
         .group
         .clusters()
-        .filter(|cluster| patches::reach_generated(tree, &cluster.root))
+        .filter(|cluster| !through(cluster).is_empty())
         .collect();
     if clusters.is_empty() {
         return verified;
@@ -62,7 +73,14 @@ pub(super) fn verify(given: &Given<'_>, writes: &[Write]) -> Verified {
             answers: given.answers,
             own: &own,
         };
-        let settled = of_cluster(&question, cluster);
+        let mut settled = of_cluster(&question, cluster);
+        if !patches::reach_generated(tree, &cluster.root) {
+            // Without a patch there is nothing to verify; that the build goes on is looked at where it can be.
+            settled.is_verified = false;
+            let asks = |finding: &Finding| finding.code != Code::OverlayNotEvaluated;
+            settled.findings.retain(asks);
+        }
+        settled.findings.extend(applied_later(&before, cluster));
         after = with_files(&after, &settled.files);
         files.extend(settled.files.clone());
         verified.take(settled);
@@ -79,7 +97,7 @@ fn of_cluster(question: &Question<'_>, cluster: &Cluster) -> Settled {
         return whole;
     }
     let root = &cluster.root;
-    let through: BTreeSet<Path> = root.generated.iter().flat_map(|file| root.build.chain(file)).collect();
+    let through = through(cluster);
     let on_the_way = root.build.kustomizations.iter().filter(|path| through.contains(path));
     let inner = on_the_way
         .map(|path| path.directory())
@@ -94,22 +112,74 @@ fn of_cluster(question: &Question<'_>, cluster: &Cluster) -> Settled {
     whole
 }
 
+/// Lists the kustomizations on the way to the generated files of a cluster.
+fn through(cluster: &Cluster) -> BTreeSet<Path> {
+    let root = &cluster.root;
+    root.generated.iter().flat_map(|file| root.build.chain(file)).collect()
+}
+
+/// Names what the Flux Kustomization of a cluster lays over its build in the cluster, which nothing here evaluates.
+fn applied_later(tree: &Tree, cluster: &Cluster) -> Vec<Finding> {
+    let root = &cluster.root;
+    let mut findings = Vec::new();
+    for path in root
+        .build
+        .resources
+        .iter()
+        .filter(|path| !root.generated.contains(path))
+    {
+        let Some(Ok(stream)) = tree.bytes(path).map(|bytes| Stream::split(Arc::clone(bytes))) else {
+            continue;
+        };
+        for document in stream.documents().iter().filter(|document| roots::is_sync(document)) {
+            let Some(spec) = document.root().and_then(|root| root.get("spec")) else {
+                continue;
+            };
+            let directory = spec.get("path").and_then(NodeRef::text).unwrap_or_default();
+            if reach::resolve("", directory) != root.directory {
+                continue;
+            }
+            let lists = LATER
+                .iter()
+                .filter_map(|field| spec.entries().find(|(key, _)| key.text() == Some(field)));
+            for (key, _) in lists.filter(|(_, list)| list.items().len() > 0) {
+                let before = &stream.bytes()[..key.full_span().start];
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                let message = format!(
+                    "the Flux Kustomization `{}` has `spec.{}`, which the cluster applies to the build of `{}`; what becomes \
+                     of that is not evaluated",
+                    document.head().name,
+                    key.text().unwrap_or_default(),
+                    if root.directory.is_empty() {
+                        "."
+                    } else {
+                        &root.directory
+                    },
+                );
+                findings.push(Finding::new(
+                    Code::OverlayNotEvaluated,
+                    format!("{path}:{line}"),
+                    message,
+                ));
+            }
+        }
+    }
+    findings
+}
+
 impl Verified {
     fn take(&mut self, settled: Settled) {
         if settled.is_verified {
             self.lines.extend(patches::counted(settled.holding));
         }
-        for (decision, line) in settled.decisions.into_iter().zip(settled.lines) {
+        for decision in settled.decisions {
             if !self.decisions.iter().any(|known| known.id == decision.id) {
-                self.lines.push(line);
                 self.decisions.push(decision);
             }
         }
         for finding in settled.findings {
             if !self.findings.contains(&finding) {
-                // A patch that stays although it breaks the build is told with its answer.
-                let told = (finding.code != Code::PatchBroken).then(|| patches::told(&finding));
-                self.lines.extend(told);
+                self.lines.push(patches::told(&finding));
                 self.findings.push(finding);
             }
         }

@@ -75,6 +75,9 @@ impl DecisionLine {
         match (&self.answer, self.message.find(&command)) {
             (Some(_), Some(at)) => {
                 let before = self.message.get(..at).unwrap_or_default();
+                if let Some((fact, _)) = before.split_once(". With `ours` ") {
+                    return fact;
+                }
                 before.rsplit_once("; ").map_or(before, |(fact, _)| fact)
             }
             _ => &self.message,
@@ -427,6 +430,8 @@ pub struct Decisions {
     pub decisions: Vec<DecisionLine>,
     /// The request, where one is open.
     pub request: Option<RequestLine>,
+    /// What the answers leave broken.
+    pub findings: Vec<Finding>,
 }
 
 /// What `diff` answers.
@@ -467,4 +472,6 @@ pub struct Request {
     pub text: String,
     /// The newest commit.
     pub head: String,
+    /// What is known to be broken when it is merged, of `merge`.
+    pub findings: Vec<Finding>,
 }

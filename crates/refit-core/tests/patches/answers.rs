@@ -186,3 +186,94 @@ fn a_kustomization_that_others_use_too_can_only_stay() {
     );
     assert!(message.contains("`refit resolve ID ours`"), "{message}");
 }
+
+#[test]
+fn a_decision_says_what_each_answer_does() {
+    let message = |upgrade: &Upgrade| upgrade.settle(&[]).decisions[0].message.clone();
+    let moved = message(&upgrade(&["v1beta1", "v1"], &["v2", "v1beta1", "v1"]));
+    assert!(
+        moved.contains(
+            ". With `ours` it stays and reaches the latter; with `theirs` the operation is taken out, and the patch with its \
+             last one; with a JSON pointer that becomes its `path`. Choose with "
+        ),
+        "{moved}"
+    );
+    let gone = message(&upgrade(&["v1beta1", "v1"], &["v1beta1"]));
+    assert!(
+        gone.contains("With `ours` it stays, and the build fails until somebody changes it"),
+        "{gone}"
+    );
+}
+
+fn arguments(arguments: &[&str]) -> String {
+    let all: String = arguments.iter().map(|argument| format!("  - {argument}\n")).collect();
+    format!("apiVersion: x/v1\nkind: Thing\nmetadata:\n  name: t\n  labels: {{a: b}}\nargs:\n{all}")
+}
+
+fn thing(operation: &str, before: &[&str], after: &[&str]) -> Upgrade {
+    let overlay = format!("resources: [g.yaml]\npatches:\n- target: {{kind: Thing}}\n  patch: '[{operation}]'\n");
+    Upgrade::of(
+        &[("kustomization.yaml", &overlay)],
+        "g.yaml",
+        &arguments(before),
+        &arguments(after),
+    )
+}
+
+#[test]
+fn a_place_that_is_gone_is_named_with_what_stood_there_and_where_that_is_now() {
+    let operation = r#"{"op": "remove", "path": "/args/4"}"#;
+    let before = ["--a", "--b", "--c", "--d", "--elect"];
+    let found = told(&thing(operation, &before, &["--a", "--c", "--d", "--elect"]).settle(&[]));
+    assert!(
+        found[0].contains("(it was `args[4]: --elect`, now `/args/3`); the build would fail"),
+        "{found:?}"
+    );
+    let found = told(&thing(operation, &before, &["--a", "--b", "--c", "--d"]).settle(&[]));
+    assert!(found[0].contains("(it was `args[4]: --elect`); "), "{found:?}");
+}
+
+#[test]
+fn the_lost_end_of_a_copy_is_named_and_edited() {
+    let operation = r#"{"op": "copy", "from": "/args/2", "path": "/metadata/labels/v"}"#;
+    let upgrade = thing(operation, &["--a", "--b", "--c"], &["--a", "--c"]);
+    let id = only(&upgrade.settle(&[]));
+    let found = told(&upgrade.settle(&[]));
+    assert!(
+        found[0].contains("has the operation `copy from /args/2`, whose place") && found[0].contains("now `/args/1`"),
+        "{found:?}"
+    );
+    let settled = upgrade.settle(&[(&id, Answer::Value("/args/1".into()))]);
+    assert!(
+        settled.decisions.iter().all(|decision| decision.answer.is_some()),
+        "{:?}",
+        told(&settled)
+    );
+    let text = upgrade.text(&settled, "kustomization.yaml");
+    assert!(text.contains(&operation.replace("/args/2", "/args/1")), "{text}");
+}
+
+#[test]
+fn a_text_with_an_anchor_can_only_stay() {
+    let overlay = "\
+resources: [g.yaml, h.yaml]
+patches:
+- target: {kind: Crd, name: alerts}
+  patch: &p |
+    - {op: remove, path: /spec/versions/0/old}
+    - {op: add, path: /metadata/labels, value: {a: b}}
+- target: {kind: Crd, name: receivers}
+  patch: *p
+";
+    let other = crd(&["v1"]).replace("alerts", "receivers");
+    let files = [("kustomization.yaml", overlay), ("h.yaml", &other)];
+    let upgrade = Upgrade::of(&files, "g.yaml", &crd(&["v1beta1"]), &crd(&["v1", "v1beta1"]));
+    let id = only(&upgrade.settle(&[]));
+    let settled = upgrade.settle(&[(&id, Answer::Theirs)]);
+    assert!(settled.files.is_empty());
+    assert!(
+        settled.decisions[0].message.contains("YAML anchor or alias"),
+        "{:?}",
+        told(&settled)
+    );
+}

@@ -55,11 +55,14 @@ impl Upgrade {
     }
 }
 
-/// Writes what was found, a line each: decisions by class and rule, then findings by code.
+/// Writes what was found, a line each: decisions by class and rule without what each answer does, then findings by code.
 pub(crate) fn told(settled: &Settled) -> Vec<String> {
     let decisions = settled.decisions.iter().map(|decision| {
         let open = if decision.answer.is_some() { "answered" } else { "open" };
         let message = decision.message.replace(&decision.id.to_string(), "ID");
+        let parted = message.split_once(". With `ours` ");
+        let parted = parted.and_then(|(fact, ways)| Some((fact, ways.split_once(". ")?.1)));
+        let message = parted.map_or(message.clone(), |(fact, rest)| format!("{fact}. {rest}"));
         format!("{open} {} {}: {message}", decision.class.word(), decision.rule.word())
     });
     let findings = settled

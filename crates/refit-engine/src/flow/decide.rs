@@ -175,6 +175,14 @@ fn fits(decision: &DecisionLine, answer: &Answer) -> Result<(), Error> {
             remedy: format!("take a side: `refit resolve {id} ours` or `refit resolve {id} theirs`"),
         });
     }
+    if decision.is_about_patch() {
+        return refit_core::patches::fits(decision.ours.as_deref().unwrap_or_default(), value).map_err(|reason| {
+            Error::Usage {
+                message: format!("`{value}` cannot be the answer to decision `{id}`: {reason}"),
+                remedy: format!("`refit resolve` says what a value means, or take a side: `refit resolve {id} ours`"),
+            }
+        });
+    }
     let is_class = |class: Class| decision.class == class.word();
     if is_class(Class::Image) && ImageRef::read(value).is_none_or(|image| image.repository.is_empty()) {
         return Err(Error::Usage {
@@ -196,6 +204,7 @@ fn body(work: &Work, request: Option<&ChangeRequest>) -> Decisions {
         upgrade: work.plan.upgrade.clone(),
         decisions: work.plan.decisions.clone(),
         request: request.map(lines::request),
+        findings: lines::broken(work),
     }
 }
 
@@ -205,7 +214,7 @@ fn listed(work: &Work, request: Option<ChangeRequest>) -> Report<Decisions> {
     let body = body(work, request.as_ref());
     if open > 0 {
         let message = super::decisions(open);
-        let next = lines::resolve(work).split_off(1);
+        let next = lines::takes(work);
         return Report::new(State::DecisionNeeded, message, next, body);
     }
     match request {
@@ -232,5 +241,6 @@ fn unplanned(planned: &Planned) -> Report<Decisions> {
         upgrade: report.body.upgrade.clone(),
         decisions: Vec::new(),
         request: None,
+        findings: Vec::new(),
     })
 }

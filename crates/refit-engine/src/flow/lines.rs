@@ -1,14 +1,12 @@
 //! Requests and next actions as people and programs read them.
 
+use refit_core::finding::{Code, Finding};
 use refit_core::progress::Cause;
-use refit_core::report::{Next, RequestLine};
+use refit_core::report::{DecisionLine, Next, RequestLine};
 
 use super::observe;
 use super::prepare::Work;
 use crate::ports::{ChangeRequest, RequestState};
-
-/// The most decisions that the next actions name.
-const NAMED: usize = 3;
 
 /// Gives a request in a few words.
 pub(super) fn request(request: &ChangeRequest) -> RequestLine {
@@ -38,15 +36,34 @@ pub(super) fn review(request: &ChangeRequest) -> Vec<Next> {
     ]
 }
 
-/// Gives the ways to take the open decisions of an upgrade.
+/// Gives the way to the open decisions of an upgrade, and how each is taken.
 pub(super) fn resolve(work: &Work) -> Vec<Next> {
+    let list = Next::run(format!("refit resolve{}", work.option), "list the decisions");
+    std::iter::once(list).chain(takes(work)).collect()
+}
+
+/// Gives the commands that take the open decisions of an upgrade: each with the side that changes nothing, then the other.
+pub(super) fn takes(work: &Work) -> Vec<Next> {
     let option = &work.option;
-    let mut next = vec![Next::run(format!("refit resolve{option}"), "list the decisions")];
-    for decision in work.plan.open().take(NAMED) {
-        let command = format!("refit resolve {} {}{option}", decision.id, decision.ways());
-        next.push(Next::run(command, decision.message.as_str()));
-    }
-    next
+    let sides = |decision: &DecisionLine| {
+        let side = |side: &str, why: String| Next::run(format!("refit resolve {} {side}{option}", decision.id), why);
+        let ours = side("ours", format!("keep what you have, for decision {}", decision.id));
+        let theirs = side(
+            "theirs",
+            format!("take the new version's side of decision {}", decision.id),
+        );
+        std::iter::once(ours).chain(decision.takes_theirs().then_some(theirs))
+    };
+    work.plan.open().flat_map(sides).collect()
+}
+
+/// Lists what a person chose to leave broken.
+pub(super) fn broken(work: &Work) -> Vec<Finding> {
+    let findings = work.plan.findings.iter();
+    findings
+        .filter(|finding| finding.code == Code::PatchBroken)
+        .cloned()
+        .collect()
 }
 
 /// Gives the way to list the decisions that a request waits for; `option` names the cluster, where there are several.

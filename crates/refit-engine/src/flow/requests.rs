@@ -1,5 +1,6 @@
 //! Lists, shows, merges and closes requests.
 
+use refit_core::finding::Finding;
 use refit_core::progress::{Heed, Wishes};
 use refit_core::report::{Next, Report, Request, Requests, State};
 
@@ -42,17 +43,24 @@ pub(crate) fn show(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Requ
 /// Merges a request, after computing it anew where the target branch moved.
 pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Report<Request>, Error> {
     let mut request = meant(ports, number)?;
+    let mut broken = Vec::new();
     for _ in 0..TRIES {
         if observe::is_open(&request) {
             match refreshed(ports, ask, &request)? {
                 Fresh::Ready(fresh) => request = fresh,
+                Fresh::Broken(fresh, findings) => {
+                    request = fresh;
+                    broken = findings;
+                }
                 Fresh::Not(report) => return Ok(report),
             }
         }
         match ports.forge.merge(request.number, &request.head) {
             Ok(merged) => {
                 notes::remove(ports, &observe::upgrade_of(&merged.branch))?;
-                return Ok(done(&merged));
+                let mut report = done(&merged);
+                report.body.findings = broken;
+                return Ok(report);
             }
             Err(error) if error.kind == PortErrorKind::Moved => request = meant(ports, Some(request.number))?,
             Err(error) => return Err(error.into()),
@@ -132,6 +140,8 @@ pub(super) fn meant(ports: &Ports<'_>, number: Option<u64>) -> Result<ChangeRequ
 
 enum Fresh {
     Ready(ChangeRequest),
+    /// It can be merged, and a person chose to leave something broken.
+    Broken(ChangeRequest, Vec<Finding>),
     Not(Report<Request>),
 }
 
@@ -164,7 +174,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         ..Wishes::default()
     };
     Ok(match carry::run(ports, work, wishes)? {
-        End::Waits(fresh) => Fresh::Ready(fresh),
+        End::Waits(fresh) => Fresh::Broken(fresh, lines::broken(work)),
         End::Decides(fresh) => {
             let shown = fresh.as_ref().unwrap_or(request);
             let mut report = report(State::DecisionNeeded, shown, lines::resolve(work));
@@ -215,5 +225,6 @@ fn body(request: &ChangeRequest) -> Request {
         request: lines::request(request),
         text: request.body.clone(),
         head: request.head.to_string(),
+        findings: Vec::new(),
     }
 }

@@ -94,6 +94,7 @@ pub(crate) fn resolve(report: &Report<Decisions>) -> String {
         entry(&mut text, "request", &lines::request(request));
     }
     list(&mut text, &report.body.decisions);
+    lines::findings(&mut text, &report.body.findings, "");
     lines::next(&mut text, &report.next, "");
     text
 }
@@ -111,12 +112,10 @@ pub(crate) fn list(text: &mut String, decisions: &[DecisionLine]) {
         if let Some(answer) = &decision.answer {
             line!(text, "    answered: {answer}");
         } else if decision.open {
-            line!(
-                text,
-                "    ours: {}, theirs: {}",
-                short(&decision.ours),
-                short(&decision.theirs)
-            );
+            if !decision.is_about_patch() {
+                let (ours, theirs) = (short(&decision.ours), short(&decision.theirs));
+                line!(text, "    ours: {ours}, theirs: {theirs}");
+            }
             line!(
                 text,
                 "    take it with `refit resolve {} {}`",

@@ -56,10 +56,21 @@ fn about(finding: &Finding, indent: &str) -> String {
     }
 }
 
+/// Tells whether a command takes a decision below which the text names all its answers.
+fn is_way(command: &str, text: &str) -> bool {
+    let mut words = command.split(' ');
+    match (words.next(), words.next(), words.next(), words.next()) {
+        (Some("refit"), Some("resolve"), Some(id), Some(_)) => {
+            text.contains(&format!("take it with `refit resolve {id} "))
+        }
+        _ => false,
+    }
+}
+
 /// Appends what the user can do next, without what the text says already.
 pub(crate) fn next(text: &mut String, next: &[Next], indent: &str) {
     for one in next {
-        let known = |command: &String| text.contains(&format!("`{command}`"));
+        let known = |command: &String| text.contains(&format!("`{command}`")) || is_way(command, text);
         let said = text.contains(&one.text);
         match &one.command {
             Some(command) if known(command) => {}

@@ -31,6 +31,7 @@ pub(crate) fn show(report: &Report<Request>) -> String {
 pub(crate) fn ended(report: &Report<Request>) -> String {
     let mut text = lines::head(report);
     entry(&mut text, "request", &lines::request(&report.body.request));
+    lines::findings(&mut text, &report.body.findings, "");
     lines::next(&mut text, &report.next, "");
     text
 }

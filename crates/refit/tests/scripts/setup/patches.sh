@@ -47,3 +47,29 @@ renamed() {
     sed -i s/old/new/ theirs/gotk.yaml
     printf 'patches:\n- target: {kind: Deployment, name: old}\n  patch: |\n    - {op: replace, path: /spec/r, value: 3}\n' >> ours/kustomization.yaml
 }
+
+# A replacement that finds its source by an image which the new release does not have.
+by_replacement() {
+    pristine
+    sed -i '/^patches:/,$d' $plane/kustomization.yaml
+    cat >> $plane/kustomization.yaml <<'END'
+replacements:
+- source:
+    kind: Deployment
+    name: source-controller
+    fieldPath: spec.template.spec.containers.[image=ghcr.io/fluxcd/source-controller:v1.4.1].name
+  targets:
+  - select: {kind: Namespace, name: flux-system}
+    fieldPaths: [metadata.labels.of]
+    options: {create: true}
+END
+    git add . && git commit -qm 'Replace, without a patch'
+}
+
+# Patches that the Flux Kustomization lays over its build in the cluster.
+in_cluster() {
+    pristine
+    sed -i '/^spec:/,$ { /^  path: /a\  patches:\n  - target: {kind: CustomResourceDefinition}\n    patch: "[]"
+}' $plane/gotk-sync.yaml
+    git add . && git commit -qm 'Patch in the cluster'
+}
