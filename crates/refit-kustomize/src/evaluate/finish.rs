@@ -62,8 +62,7 @@ impl Evaluation<'_> {
             let annotations = strings(&resource.value, "annotations");
             annotations.get(LOCAL).is_none_or(|value| value == "false")
         });
-        let options = kustomization.get("sortOptions");
-        let sorted = order::sort(&mut resources, options);
+        let sorted = order::sort(&mut resources, kustomization.get("sortOptions"));
         sorted.map_err(|reason| Stop::failed(&kustomization.path, kustomization.line("sortOptions"), reason))?;
         let mut objects = Vec::with_capacity(resources.len());
         for (at, mut resource) in std::mem::take(&mut resources).into_iter().enumerate() {
