@@ -6,24 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_kustomize::{build_as_flux, reach};
-use refit_manifest::parse::NodeRef;
-use refit_manifest::{Decision, Entry, Path, Stream, Tree};
+use refit_kustomize::build_as_flux;
+use refit_manifest::{Decision, Entry, Path, Tree};
 
 use super::{Given, Write};
 use crate::finding::{Code, Finding};
 use crate::inventory::Cluster;
 use crate::patches::{self, Question, Settled, settle, with_files};
-use crate::roots;
-
-/// The lists of a Flux Kustomization that change what it applies.
-const LATER: [&str; 5] = [
-    "patches",
-    "patchesStrategicMerge",
-    "patchesJson6902",
-    "components",
-    "images",
-];
 
 /// What was found about patches.
 #[derive(Default)]
@@ -80,7 +69,6 @@ pub(super) fn verify(given: &Given<'_>, writes: &[Write]) -> Verified {
             let asks = |finding: &Finding| finding.code != Code::OverlayNotEvaluated;
             settled.findings.retain(asks);
         }
-        settled.findings.extend(applied_later(&before, cluster));
         after = with_files(&after, &settled.files);
         files.extend(settled.files.clone());
         verified.take(settled);
@@ -116,55 +104,6 @@ fn of_cluster(question: &Question<'_>, cluster: &Cluster) -> Settled {
 fn through(cluster: &Cluster) -> BTreeSet<Path> {
     let root = &cluster.root;
     root.generated.iter().flat_map(|file| root.build.chain(file)).collect()
-}
-
-/// Names what the Flux Kustomization of a cluster lays over its build in the cluster, which nothing here evaluates.
-fn applied_later(tree: &Tree, cluster: &Cluster) -> Vec<Finding> {
-    let root = &cluster.root;
-    let mut findings = Vec::new();
-    for path in root
-        .build
-        .resources
-        .iter()
-        .filter(|path| !root.generated.contains(path))
-    {
-        let Some(Ok(stream)) = tree.bytes(path).map(|bytes| Stream::split(Arc::clone(bytes))) else {
-            continue;
-        };
-        for document in stream.documents().iter().filter(|document| roots::is_sync(document)) {
-            let Some(spec) = document.root().and_then(|root| root.get("spec")) else {
-                continue;
-            };
-            let directory = spec.get("path").and_then(NodeRef::text).unwrap_or_default();
-            if reach::resolve("", directory) != root.directory {
-                continue;
-            }
-            let lists = LATER
-                .iter()
-                .filter_map(|field| spec.entries().find(|(key, _)| key.text() == Some(field)));
-            for (key, _) in lists.filter(|(_, list)| list.items().len() > 0) {
-                let before = &stream.bytes()[..key.full_span().start];
-                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                let message = format!(
-                    "the Flux Kustomization `{}` has `spec.{}`, which the cluster applies to the build of `{}`; what becomes \
-                     of that is not evaluated",
-                    document.head().name,
-                    key.text().unwrap_or_default(),
-                    if root.directory.is_empty() {
-                        "."
-                    } else {
-                        &root.directory
-                    },
-                );
-                findings.push(Finding::new(
-                    Code::OverlayNotEvaluated,
-                    format!("{path}:{line}"),
-                    message,
-                ));
-            }
-        }
-    }
-    findings
 }
 
 impl Verified {
