@@ -93,6 +93,12 @@ impl Resource {
             .collect()
     }
 
+    /// Tells whether it had no name or no kind when it should be remembered; kustomize then ends with a panic.
+    pub(crate) fn was_nameless(&self) -> bool {
+        let count = |key: &str| self.words(key).len();
+        count(NAMES) != count(KINDS) || count(NAMES) != count(NAMESPACES)
+    }
+
     /// Gives what its origin calls it.
     pub(crate) fn original(&self) -> Id {
         self.previous().into_iter().next().unwrap_or_else(|| self.id())

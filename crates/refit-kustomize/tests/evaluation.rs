@@ -378,6 +378,22 @@ fn of_several_objects_that_are_there_twice_the_first_is_named_each_time() {
 }
 
 #[test]
+fn an_object_that_lost_its_name_on_the_way_fails_as_in_kustomize() {
+    let patch = "patches:\n- target: {kind: Deployment}\n  patch: |\n    - {op: remove, path: /metadata/name}\n";
+    check(
+        &[
+            ("in/kustomization.yaml", &format!("resources: [d.yaml]\n{patch}")),
+            ("in/d.yaml", DEPLOYMENT),
+            ("k/kustomization.yaml", "resources: [../in]\nnameSuffix: -s\n"),
+        ],
+        "k",
+        "failed: `k/kustomization.yaml` line 1: `Deployment/-s` had no name or no kind on the way\n\
+         patches[0] of `in/kustomization.yaml` line 3 (inline #0, Json6902)\n  Deployment/web changed\n    \
+         remove /metadata/name = metadata.name was \"web\"\n",
+    );
+}
+
+#[test]
 fn kustomizations_that_are_wrong_say_so() {
     let cases = [
         ("", "`kustomization.yaml` line 1: the kustomization is empty"),

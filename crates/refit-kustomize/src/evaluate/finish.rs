@@ -44,6 +44,10 @@ impl Evaluation<'_> {
             let message = format!("`{}`: {reason}", identity.unwrap_or_default());
             self.notes.take(Stop::unsure(&kustomization.path, 1, message));
         }
+        if let Some(resource) = resources.iter().find(|resource| resource.was_nameless()) {
+            let message = format!("`{}` had no name or no kind on the way", resource.id().identity());
+            return Err(Stop::failed(&kustomization.path, 1, message));
+        }
         let result = references::follow(&mut resources);
         result.map_err(|failure| place(&resources, failure))?;
         if let Some(key) = twice(&resources) {

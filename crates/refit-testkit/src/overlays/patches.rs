@@ -50,10 +50,10 @@ pub(super) fn merge_for_target(random: &mut Random) -> String {
 
 /// Writes the content of a strategic merge whose object is likely to be there.
 pub(super) fn merge(random: &mut Random) -> String {
-    let (version, kind) = match random.below(24) {
-        0..=20 => ("apps/v1", "Deployment"),
-        21 => ("example.org/v1beta1", "Widget"),
-        22 => ("v1", "Service"),
+    let (version, kind) = match random.below(150) {
+        0..=146 => ("apps/v1", "Deployment"),
+        147 => ("example.org/v1beta1", "Widget"),
+        148 => ("v1", "Service"),
         _ => ("apps/v1", "StatefulSet"),
     };
     merge_of(random, version, kind)
@@ -62,7 +62,7 @@ pub(super) fn merge(random: &mut Random) -> String {
 fn merge_of(random: &mut Random, version: &str, kind: &str) -> String {
     let mut text = format!(
         "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {}\n",
-        if random.once_in(12) {
+        if random.once_in(60) {
             one_of(random, &NAMES)
         } else {
             "web"
@@ -124,6 +124,9 @@ fn workload(random: &mut Random) -> String {
                     "spec: {strategy: {type: Recreate, rollingUpdate: null}}\n",
                     "spec: {template: {metadata: {annotations: {a: b}}}}\n",
                     "spec: {selector: {$patch: delete}}\n",
+                    "spec: {minReadySeconds: 5}\n",
+                    "spec: {template: {metadata: {labels: {app: web, extra: e}}}}\n",
+                    "spec: {revisionHistoryLimit: 2, paused: true}\n",
                     "spec: [a]\n",
                 ],
             )
@@ -190,7 +193,11 @@ pub(super) fn operations(random: &mut Random) -> String {
     lines
 }
 
-const OPERATIONS: [&str; 30] = [
+const OPERATIONS: [&str; 34] = [
+    "- {op: add, path: /metadata/annotations, value: {all: new}}",
+    "- {op: add, path: /metadata/labels, value: {app: web, only: that}}",
+    "- {op: add, path: /spec/extra, value: [1, two]}",
+    "- {op: test, path: /metadata/name, value: web}",
     "- {op: add, path: /metadata/annotations/new, value: \"1\"}",
     "- {op: add, path: /metadata/annotations/new, value: \"1\"}",
     "- {op: add, path: /metadata/annotations/a.b~1c~0d, value: x}",
