@@ -124,7 +124,11 @@ mod tests {
         let entry = |(path, text): &(&str, String)| (Path::from(*path), Entry::file(text.as_bytes()));
         let tree: Tree = files.iter().map(entry).collect();
         let streams = Streams::split(&tree);
-        let roots = roots::find(&tree, &streams, &["c/flux-system/g.yaml".into()], &Spec::default());
+        let named = roots::Names {
+            said: &Spec::default(),
+            records: &[],
+        };
+        let roots = roots::find(&tree, &streams, &["c/flux-system/g.yaml".into()], &named);
         let found = find(&tree, &streams, &roots[0], &Catalog::flux().unwrap());
         let line = |custom: &Custom| format!("{}:{} {} {}", custom.path, custom.line, custom.object, custom.version);
         assert_eq!(

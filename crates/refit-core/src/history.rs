@@ -133,6 +133,7 @@ mod tests {
             upgrade: upgrade.into(),
             platform: Platform::flux(),
             cluster: "c".into(),
+            directory: None,
             with: vec![],
             from: Version::parse(from).unwrap(),
             to: Version::parse(to).unwrap(),

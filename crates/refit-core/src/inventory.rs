@@ -24,8 +24,8 @@ use crate::operator::{self, Instance};
 use crate::options::{self, OddDomain, Options};
 use crate::overlays::{self, Overlays};
 use crate::record::Record;
-use crate::roots::{self, Root};
-use crate::snapshot::Snapshot;
+use crate::roots::{self, Names, Root};
+use crate::snapshot::{self, Snapshot};
 use crate::streams::Streams;
 use crate::substitution::Substitutions;
 use crate::updaters::Updaters;
@@ -157,7 +157,11 @@ pub fn take(snapshot: &Snapshot, catalog: &Catalog) -> Inventory {
     }
     let (said, problem) = said(snapshot);
     findings.extend(problem);
-    let roots = roots::find(&snapshot.tree, &streams, &counted, &said);
+    let named = Names {
+        said: &said,
+        records: &records(snapshot),
+    };
+    let roots = roots::find(&snapshot.tree, &streams, &counted, &named);
     findings.extend(problems::unfound(&said, &roots));
     let instances = operator::instances(&streams);
     let seen = Sight {
@@ -376,6 +380,13 @@ fn plane_files(root: &Root, chain: &[Path], snapshot: &Snapshot) -> BTreeSet<Pat
         .filter_map(|directory| reach::kustomization(&snapshot.tree, directory));
     let resources = root.build.resources.iter().filter(beside).cloned();
     resources.chain(chain.iter().cloned()).chain(kustomizations).collect()
+}
+
+/// Reads the records, by which clusters keep their names; one that cannot be read is told with its cluster.
+fn records(snapshot: &Snapshot) -> Vec<Record> {
+    let paths = snapshot.tree.paths().filter(|path| snapshot::is_record(path));
+    let bytes = paths.filter_map(|path| snapshot.tree.bytes(path));
+    bytes.filter_map(|bytes| Record::read(bytes).ok()).collect()
 }
 
 fn record(name: &str, snapshot: &Snapshot) -> (Option<Record>, Option<Finding>) {

@@ -146,9 +146,19 @@ impl Plan {
     }
 }
 
-/// Gives the id of an upgrade: the same plane, clusters and target give the same id.
+/// Gives the id of an upgrade: the same plane, directories of clusters and target give the same id, whatever the clusters
+/// are called.
 pub fn upgrade_id(branch: &str, group: &Group<'_>, target: &str) -> String {
-    digest::short(&[branch, &group.directories(), &group.names().join(","), target])
+    digest::short(&[branch, &group.directories(), &group.words(), target])
+}
+
+/// Gives the id that the upgrade of a record would have for a group.
+pub fn recorded_id(branch: &str, group: &Group<'_>, record: &Record) -> String {
+    let target = match &record.rolled_back {
+        Some(undone) => rollback_target(undone),
+        None => format!("{}@{}", record.platform, record.to),
+    };
+    upgrade_id(branch, group, &target)
 }
 
 /// Makes the plan.
@@ -393,6 +403,7 @@ fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Deci
         upgrade: upgrade.to_owned(),
         platform: given.catalog.platform().clone(),
         cluster: cluster.root.name.clone(),
+        directory: Some(cluster.root.directory.clone()),
         with: given.group.beside(&cluster.root.name),
         from: given.from.clone(),
         to: given.to.clone(),

@@ -74,6 +74,20 @@ pub struct Other {
     pub branch: String,
     /// Commits of people on its branch, kept or not.
     pub people: Vec<String>,
+    /// How it compares with the plan.
+    pub beside: Beside,
+}
+
+/// How an open request of the same clusters compares with the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beside {
+    /// It leads to another release.
+    #[default]
+    Release,
+    /// It leads to the same release, for other clusters than those that share their files now.
+    Clusters,
+    /// It leads to a release that the target branch has already, or to an older one.
+    Overtaken,
 }
 
 /// What the user wants in cases that need consent.
@@ -195,10 +209,16 @@ impl Cause {
     pub fn sentence(&self) -> String {
         match self {
             Self::OtherOpen(other) => {
-                format!(
-                    "request {} is open and leads to {}, another release",
-                    other.number, other.to
-                )
+                let (number, to) = (other.number, &other.to);
+                match other.beside {
+                    Beside::Release => format!("request {number} is open and leads to {to}, another release"),
+                    Beside::Clusters => format!(
+                        "request {number} to {to} is open for other clusters than those that share their files now"
+                    ),
+                    Beside::Overtaken => {
+                        format!("request {number} is open and leads to {to}, and the target branch does not need it")
+                    }
+                }
             }
             Self::OtherHasCommits(other) => {
                 format!(
@@ -535,6 +555,7 @@ mod tests {
             to: "v1.2.0".into(),
             branch: "refit/v/1-c".into(),
             people: vec![],
+            beside: Beside::Release,
         };
         let seen = Seen {
             others: vec![other.clone()],
@@ -553,6 +574,7 @@ mod tests {
         assert_eq!(next(&plan(Opening::Ready), &seen, wishes), Next::Run(Effect::Close(3)));
         let worked = Other {
             people: vec!["p".into()],
+            beside: Beside::Release,
             ..seen.others[0].clone()
         };
         let seen = Seen {
@@ -569,6 +591,7 @@ mod tests {
             to: "v1.2.0".into(),
             branch: "refit/v/1-c".into(),
             people: vec![],
+            beside: Beside::Release,
         }
     }
 

@@ -26,6 +26,9 @@ pub struct Record {
     pub platform: Platform,
     /// The cluster.
     pub cluster: String,
+    /// The directory of the cluster, by which it keeps its name; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// The other clusters that share its generated files and were upgraded with it, each with a record of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
@@ -162,9 +165,13 @@ impl Record {
         write(self)
     }
 
-    /// Tells whether it is about one of some clusters.
-    pub fn is_about(&self, clusters: &[String]) -> bool {
-        clusters.contains(&self.cluster) || self.with.iter().any(|name| clusters.contains(name))
+    /// Tells whether it is about a cluster: by its directory, where the record says one, else by its name.
+    pub fn is_about(&self, directory: &str, name: &str) -> bool {
+        let own = match &self.directory {
+            Some(own) => own == directory,
+            None => self.cluster == name,
+        };
+        own || self.with.iter().any(|other| other == name)
     }
 
     /// Counts the decisions that nobody took.
@@ -315,9 +322,10 @@ impl Pause {
     /// What the names of all pauses are below.
     pub const PREFIX: &'static str = "pauses";
 
-    /// Gives the name of the note for a cluster of a target branch; names of clusters are no names for Git.
-    pub fn name(branch: &str, directory: &str, cluster: &str) -> String {
-        format!("{}/{}", Self::PREFIX, digest::short(&[branch, directory, cluster]))
+    /// Gives the name of the note for a cluster of a target branch, by its directory and what that alone would call it;
+    /// names of clusters are no names for Git.
+    pub fn name(branch: &str, directory: &str, word: &str) -> String {
+        format!("{}/{}", Self::PREFIX, digest::short(&[branch, directory, word]))
     }
 
     /// Reads a note; one of another format is refused.
@@ -415,6 +423,7 @@ mod tests {
             upgrade: "0123456789".into(),
             platform: Platform::flux(),
             cluster: "production".into(),
+            directory: Some("clusters/production".into()),
             with: vec![],
             from: Version::new(2, 6, 4),
             to: Version::new(2, 7, 5),

@@ -9,6 +9,7 @@ use refit_manifest::{Document, Path, Tree};
 
 use crate::configuration::{self, Spec};
 use crate::digest;
+use crate::record::Record;
 use crate::streams::Streams;
 
 /// Directory names that say nothing about a cluster.
@@ -19,6 +20,8 @@ const GENERIC: [&str; 5] = ["flux-system", "wego-system", "system", "flux", "git
 pub struct Root {
     /// The cluster's name.
     pub name: String,
+    /// What its directory alone would call it: no other cluster and no configuration changes that.
+    pub word: String,
     /// The directory, empty for the root of the repository.
     pub directory: String,
     /// What the directory is built from.
@@ -33,8 +36,17 @@ struct Sync {
     directory: String,
 }
 
+/// What gives clusters their names before their directories do.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// What the repository says about itself.
+    pub said: &'a Spec,
+    /// The records of the last upgrades.
+    pub records: &'a [Record],
+}
+
 /// Finds the clusters of some generated files, in the order of their directories.
-pub fn find(tree: &Tree, streams: &Streams, generated: &[Path], said: &Spec) -> Vec<Root> {
+pub fn find(tree: &Tree, streams: &Streams, generated: &[Path], named: &Names<'_>) -> Vec<Root> {
     let syncs = syncs(streams);
     let mut builds: BTreeMap<String, BuildSet> = BTreeMap::new();
     for directory in syncs.iter().map(|sync| &sync.directory) {
@@ -49,9 +61,10 @@ pub fn find(tree: &Tree, streams: &Streams, generated: &[Path], said: &Spec) -> 
             roots.entry(directory).or_default().push(path.clone());
         }
     }
-    let names = names(&roots, said);
+    let names = names(&roots, named);
     let root = |(directory, generated): (String, Vec<Path>)| Root {
         name: names[&directory].clone(),
+        word: last(&parts(&directory, &generated), 1),
         build: builds.remove(&directory).unwrap_or_else(|| reach::of(tree, &directory)),
         directory,
         generated,
@@ -142,24 +155,36 @@ fn syncs(streams: &Streams) -> Vec<Sync> {
     syncs
 }
 
-/// Names each directory as the configuration says, else by its last telling part, and by more parts where two would be
-/// called the same.
-fn names(roots: &BTreeMap<String, Vec<Path>>, said: &Spec) -> BTreeMap<String, String> {
+/// Gives the telling parts of a cluster's directory; those of its first file's, where it is the whole repository.
+fn parts<'a>(directory: &'a str, generated: &'a [Path]) -> Vec<&'a str> {
+    match generated.first() {
+        Some(first) if directory.is_empty() => telling(first.directory()),
+        _ => telling(directory),
+    }
+}
+
+/// Names each directory as the configuration says, else as its record does, else by its last telling part, and by more
+/// parts where two would be called the same.
+fn names(roots: &BTreeMap<String, Vec<Path>>, named: &Names<'_>) -> BTreeMap<String, String> {
     let parts: BTreeMap<&String, Vec<&str>> = roots
         .iter()
-        .map(|(directory, paths)| {
-            let of = if directory.is_empty() {
-                paths[0].directory()
-            } else {
-                directory
-            };
-            (directory, telling(of))
-        })
+        .map(|(directory, paths)| (directory, parts(directory, paths)))
         .collect();
-    let given: BTreeMap<&String, &str> = roots
+    let mut given: BTreeMap<&String, &str> = roots
         .iter()
-        .filter_map(|(directory, paths)| Some((directory, said.name_of(directory, paths)?)))
+        .filter_map(|(directory, paths)| Some((directory, named.said.name_of(directory, paths)?)))
         .collect();
+    let old = |record: &&Record| record.directory.is_none();
+    // What says its directory is surer than what only could be meant.
+    let (old, sure): (Vec<&Record>, Vec<&Record>) = named.records.iter().partition(old);
+    for record in sure.into_iter().chain(old) {
+        if let Some(directory) = recorded(record, roots, &parts)
+            && !given.contains_key(directory)
+            && !given.values().any(|name| *name == record.cluster)
+        {
+            given.insert(directory, &record.cluster);
+        }
+    }
     let taken: BTreeSet<&str> = given.values().copied().collect();
     let mut uses: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let deepest = parts.values().map(Vec::len).max().unwrap_or_default();
@@ -183,6 +208,28 @@ fn names(roots: &BTreeMap<String, Vec<Path>>, said: &Spec) -> BTreeMap<String, S
         .map(|directory| (directory.clone(), name(directory)))
         .collect();
     told_apart(names, &given)
+}
+
+/// Finds the directory that a record names; for one that names none, the only directory that could be called so: of
+/// several the one with its files.
+fn recorded<'a>(
+    record: &Record,
+    roots: &'a BTreeMap<String, Vec<Path>>,
+    parts: &BTreeMap<&String, Vec<&str>>,
+) -> Option<&'a String> {
+    if let Some(directory) = &record.directory {
+        return roots.get_key_value(directory).map(|(directory, _)| directory);
+    }
+    let could = |own: &[&str]| (1..=own.len()).any(|count| last(own, count) == record.cluster);
+    let mut called: Vec<(&String, &Vec<Path>)> = roots.iter().filter(|(at, _)| could(&parts[at])).collect();
+    if called.len() > 1 {
+        let has = |path: &Path| record.files.iter().any(|file| file.path == path.as_str());
+        called.retain(|(_, generated)| generated.iter().any(has));
+    }
+    match called.as_slice() {
+        [(only, _)] => Some(only),
+        _ => None,
+    }
 }
 
 /// Adds a hash of the directory to names that are still the same, such as those of `a/b` and `a-b`.
@@ -225,6 +272,8 @@ mod tests {
     use refit_manifest::Entry;
 
     use super::*;
+    use crate::catalog::Catalog;
+    use crate::options::Options;
 
     fn sync(path: &str) -> String {
         format!(
@@ -233,6 +282,10 @@ mod tests {
     }
 
     fn check(files: &[(&str, &str)], expected: &[&str]) {
+        check_with(files, &[], expected);
+    }
+
+    fn check_with(files: &[(&str, &str)], records: &[Record], expected: &[&str]) {
         let entry = |(path, text): &(&str, &str)| (Path::from(*path), Entry::file(text.as_bytes()));
         let tree: Tree = files.iter().map(entry).collect();
         let generated: Vec<Path> = tree
@@ -240,7 +293,11 @@ mod tests {
             .filter(|path| path.file_name() == "g.yaml")
             .cloned()
             .collect();
-        let lines: Vec<String> = find(&tree, &Streams::split(&tree), &generated, &Spec::default())
+        let named = Names {
+            said: &Spec::default(),
+            records,
+        };
+        let lines: Vec<String> = find(&tree, &Streams::split(&tree), &generated, &named)
             .iter()
             .map(|root| {
                 let files: Vec<&str> = root.generated.iter().map(Path::as_str).collect();
@@ -295,6 +352,49 @@ mod tests {
                 "eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml",
                 "us-prod at `us/prod/flux-system`: us/prod/flux-system/g.yaml",
             ],
+        );
+    }
+
+    fn record(cluster: &str, directory: Option<&str>, file: &str) -> Record {
+        let record = serde_json::json!({
+            "apiVersion": crate::report::API_VERSION, "kind": "Record", "upgrade": "u", "platform": "flux",
+            "cluster": cluster, "directory": directory, "from": "v2.4.0", "to": "v2.5.1",
+            "options": Options::defaults(&Catalog::flux().unwrap()),
+            "files": [{"path": file, "base": "", "theirs": ""}],
+        });
+        serde_json::from_value(record).unwrap()
+    }
+
+    #[test]
+    fn a_cluster_with_a_record_keeps_its_name_when_another_of_the_name_comes() {
+        let files = [("eu/prod/flux-system/g.yaml", ""), ("us/prod/flux-system/g.yaml", "")];
+        let kept = [
+            "eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml",
+            "prod at `us/prod/flux-system`: us/prod/flux-system/g.yaml",
+        ];
+        let us = "us/prod/flux-system/g.yaml";
+        check_with(&files, &[record("prod", Some("us/prod/flux-system"), us)], &kept);
+        // One of an older version is told by its files, and by its name where only one cluster could have it.
+        check_with(&files, &[record("prod", None, us)], &kept);
+        let both = [record("prod", None, "moved"), record("us-prod", None, "moved")];
+        check_with(
+            &files,
+            &both,
+            &[
+                "eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml",
+                "us-prod at `us/prod/flux-system`: us/prod/flux-system/g.yaml",
+            ],
+        );
+        check_with(
+            &files[..1],
+            &[record("eu-prod", None, "moved")],
+            &["eu-prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml"],
+        );
+        // A record of a cluster that is gone names nobody.
+        check_with(
+            &files[..1],
+            &[record("other", Some("us/prod/flux-system"), us)],
+            &["prod at `eu/prod/flux-system`: eu/prod/flux-system/g.yaml"],
         );
     }
 

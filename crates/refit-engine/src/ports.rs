@@ -237,6 +237,8 @@ pub trait Repository {
     fn person(&self) -> Result<String, PortError>;
     /// Gives the commit of a branch, where it is published (the remote, where there is one).
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError>;
+    /// Lists the published branches whose names begin with a prefix that ends with `/`, in their order.
+    fn branches(&self, prefix: &str) -> Result<Vec<String>, PortError>;
     /// Moves, makes or removes (`new` = `None`) a published branch, if it is still at `expected`
     /// ([`PortErrorKind::Moved`] otherwise). A branch that is at `new` already is a success.
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError>;

@@ -165,6 +165,11 @@ impl Repository for Git {
         self.commit_at(&published.tracking)
     }
 
+    fn branches(&self, prefix: &str) -> Result<Vec<String>, PortError> {
+        self.sync(None)?;
+        self.branch_names(prefix)
+    }
+
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError> {
         let published = self.published_branch(name)?;
         if let Some(new) = new {

@@ -300,6 +300,14 @@ impl Repository for Memory {
         Ok(self.state().branches.get(name).cloned())
     }
 
+    fn branches(&self, prefix: &str) -> Result<Vec<String>, PortError> {
+        let state = self.state();
+        let names = state.branches.keys().filter(|name| name.starts_with(prefix));
+        let mut names: Vec<String> = names.cloned().collect();
+        names.sort();
+        Ok(names)
+    }
+
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError> {
         let mut state = self.state();
         if let Some(new) = new {

@@ -12,13 +12,43 @@ use crate::args::Format;
 use crate::failure::Failure;
 use crate::view::groups;
 
+/// What a command writes to stdout.
+#[derive(Debug)]
+pub(crate) enum Data {
+    /// Text for people; what others wrote in it cannot steer a terminal.
+    Text(String),
+    /// A file or a difference, byte by byte.
+    Content(Vec<u8>),
+}
+
+impl From<String> for Data {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<u8>> for Data {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Content(bytes)
+    }
+}
+
+impl Data {
+    fn bytes(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => visible(&text).into_bytes(),
+            Self::Content(bytes) => bytes,
+        }
+    }
+}
+
 /// What a command answers.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// How the program ends.
     pub(crate) exit: Exit,
-    /// The text (or bytes) for stdout.
-    pub(crate) data: Vec<u8>,
+    /// What stdout gets.
+    pub(crate) data: Data,
     /// The text for stderr, beside `data`.
     pub(crate) notes: String,
     /// What is missing before the program could go on; for stderr, also beside JSON.
@@ -29,7 +59,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// Makes an answer of a report and its text for stdout.
-    pub(crate) fn new<B: Body + Serialize>(report: &Report<B>, data: impl Into<Vec<u8>>) -> Result<Self, Failure> {
+    pub(crate) fn new<B: Body + Serialize>(report: &Report<B>, data: impl Into<Data>) -> Result<Self, Failure> {
         let json = serde_json::to_value(report)
             .map_err(|error| Failure::new("could not write the answer as JSON").caused_by(&error))?;
         Ok(Self {
@@ -63,7 +93,10 @@ impl Answer {
 /// Writes an answer or a failure to the streams and tells how the program ends.
 pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
     let (exit, data, notes) = match (result, format) {
-        (Ok(answer), Format::Text) => (answer.exit, answer.data, answer.notes + &complaint(answer.complaint)),
+        (Ok(answer), Format::Text) => {
+            let notes = answer.notes + &complaint(answer.complaint);
+            (answer.exit, answer.data.bytes(), notes)
+        }
         (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), complaint(answer.complaint)),
         (Err(failure), Format::Text) => (failure.exit, Vec::new(), failure.text()),
         (Err(failure), Format::Json) => (failure.exit, pretty(&failure.json()), failure.text()),
@@ -85,7 +118,24 @@ fn complaint(failure: Option<Failure>) -> String {
 
 /// Writes lines for people to stderr; there is nobody to tell when that fails.
 pub(crate) fn note(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(visible(text).as_bytes());
+}
+
+/// Makes characters visible that would steer a terminal or turn the direction of the text: subjects of commits, reasons and
+/// names of files are written by others.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let ends_line = character == '\r' && characters.peek() == Some(&'\n');
+        let steers = character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if steers && !ends_line && !matches!(character, '\n' | '\t') {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }
 
 /// Renders an object over several lines.
@@ -99,5 +149,25 @@ fn write(data: &[u8]) -> io::Result<()> {
     match stdout.write_all(data).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_steer_a_terminal_is_shown_instead() {
+        assert_eq!(
+            visible("a\u{1b}[2Jb\u{9b}1m\u{7}\rc\u{202e}d\0"),
+            "a\\u{1b}[2Jb\\u{9b}1m\\u{7}\\rc\\u{202e}d\\u{0}"
+        );
+        assert_eq!(visible("K\u{f6}ln\t1\r\n2\n"), "K\u{f6}ln\t1\r\n2\n");
+    }
+
+    #[test]
+    fn files_reach_stdout_as_they_are() {
+        assert_eq!(Data::from(b"\x1b\r".to_vec()).bytes(), b"\x1b\r");
+        assert_eq!(Data::from("\x1b".to_owned()).bytes(), b"\\u{1b}");
     }
 }

@@ -80,6 +80,12 @@ impl<'a> Group<'a> {
         directories.join(",")
     }
 
+    /// Gives what the directories alone would call the clusters, which no other cluster changes.
+    pub fn words(&self) -> String {
+        let words: Vec<&str> = self.clusters().map(|cluster| &*cluster.root.word).collect();
+        words.join(",")
+    }
+
     /// Lists the generated files, each once.
     pub fn files(&self) -> Vec<&'a GeneratedFile> {
         let mut seen = BTreeSet::new();

@@ -66,7 +66,11 @@ mod tests {
         let entry = |(path, text): &(&str, &str)| (Path::from(*path), Entry::file(text.as_bytes()));
         let tree: Tree = files.iter().map(entry).collect();
         let streams = Streams::split(&tree);
-        let roots = roots::find(&tree, &streams, &["c/flux-system/g.yaml".into()], &Spec::default());
+        let named = roots::Names {
+            said: &Spec::default(),
+            records: &[],
+        };
+        let roots = roots::find(&tree, &streams, &["c/flux-system/g.yaml".into()], &named);
         let found = unevaluated(&roots[0], &streams);
         let line = |finding: &Finding| format!("{} {}: {}", finding.code, finding.subject, finding.message);
         assert_eq!(

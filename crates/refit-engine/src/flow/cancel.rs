@@ -9,7 +9,7 @@ use refit_core::report::{Cancel, Next, Report, State};
 
 use super::ground::{self, Flow};
 use super::people::Branch;
-use super::{lines, notes, observe, standing};
+use super::{lines, notes, observe, standing, whose};
 use crate::ports::{ChangeRequest, CommitId};
 use crate::{Ask, Commits, Error, Ports};
 
@@ -25,6 +25,22 @@ struct Left {
     people: Vec<String>,
 }
 
+impl Left {
+    /// Looks for the branches of the requests and for commits of people on them.
+    fn look(&mut self, flow: Flow<'_>) -> Result<(), Error> {
+        let Flow { ports, ground, .. } = flow;
+        for request in &self.requests {
+            let Some(head) = ports.repository.branch(&request.branch)? else {
+                continue;
+            };
+            self.people
+                .extend(Branch::read(ports, &ground.base.commit, &head, Some(request))?.lines());
+            self.branches.push((request.branch.clone(), head));
+        }
+        Ok(())
+    }
+}
+
 /// Gives the upgrade under way up.
 pub(crate) fn cancel(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<Report<Cancel>, Error> {
     let ground = &ground::survey(ports, ask.base.as_deref())?;
@@ -33,8 +49,17 @@ pub(crate) fn cancel(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     let mut having = Vec::new();
     for picked in flow.picked()? {
         let left = left(flow, &picked.group, &requests)?;
-        if !left.requests.is_empty() || !left.notes.is_empty() {
+        if !left.requests.is_empty() || !left.notes.is_empty() || !left.branches.is_empty() {
             having.push((picked.group.names(), left));
+        }
+    }
+    // What is left of clusters that are gone cannot be named.
+    if having.is_empty() && ask.clusters.is_empty() || ask.all_clusters {
+        for open in whose::stranded(flow)? {
+            let mut left = Left::default();
+            left.requests.push(open.request);
+            left.look(flow)?;
+            having.push((vec![open.record.cluster], left));
         }
     }
     if having.len() > 1 && !flow.names_clusters() {
@@ -98,24 +123,26 @@ fn left(flow: Flow<'_>, group: &Group<'_>, requests: &[ChangeRequest]) -> Result
         notes: notes::all(ports)?,
         ..Left::default()
     };
-    let is_about = |note: &Note| names.contains(&note.cluster) || note.with.iter().any(|name| names.contains(name));
+    let is_about = |note: &Note| whose::of_note(ground, note).iter().any(|name| names.contains(name));
     left.notes
         .retain(|note| is_about(note) && note.branch == ground.base.branch);
     for open in observe::open_with_records(flow)? {
-        if open.record.is_about(&names) {
+        if open.is_about(&names) {
             left.requests.push(open.request);
         }
     }
     let declined = standing::declined(flow, group, requests)?;
     left.requests
         .extend(declined.into_iter().map(|(request, _)| request.clone()));
-    for request in &left.requests {
-        let Some(head) = ports.repository.branch(&request.branch)? else {
-            continue;
-        };
-        left.people
-            .extend(Branch::read(ports, &ground.base.commit, &head, Some(request))?.lines());
-        left.branches.push((request.branch.clone(), head));
+    left.look(flow)?;
+    for orphan in whose::orphans(flow, group, requests)? {
+        let known = left.branches.iter().any(|(branch, _)| *branch == orphan.branch);
+        let head = ports.repository.branch(&orphan.branch)?;
+        if let Some(head) = head.filter(|_| !known) {
+            let people = Branch::read(ports, &ground.base.commit, &head, None)?;
+            left.people.extend(people.lines());
+            left.branches.push((orphan.branch, head));
+        }
     }
     Ok(left)
 }

@@ -57,7 +57,7 @@ fn of_groups(flow: Flow<'_>) -> Result<Reports<Diff>, Error> {
     let open = observe::open_with_records(flow)?;
     ground::each(&asked, |one| {
         let names = one.picked.group.names();
-        match open.iter().find(|open| open.record.is_about(&names)) {
+        match open.iter().find(|open| open.is_about(&names)) {
             Some(open) => of_request(flow.ports, flow.ground, &open.request),
             None => of_plan(flow, one),
         }

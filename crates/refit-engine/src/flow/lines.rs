@@ -1,7 +1,7 @@
 //! Requests and next actions as people and programs read them.
 
 use refit_core::finding::{Code, Finding};
-use refit_core::progress::Cause;
+use refit_core::progress::{Beside, Cause};
 use refit_core::report::{DecisionLine, Next, RequestLine};
 
 use super::observe;
@@ -109,10 +109,36 @@ fn discard(option: &str) -> Next {
     )
 }
 
+/// Gives the way on where the target branch has the release of a request without it.
+pub(super) fn overtaken(number: u64) -> Next {
+    Next::run(
+        format!("refit request close {number}"),
+        "close it: the branch has its release without it",
+    )
+}
+
+/// Gives the ways on where other clusters share their files than when a request was opened; `anew` opens another.
+pub(super) fn regroup(number: u64, anew: &str, option: &str) -> Vec<Next> {
+    vec![
+        Next::run(
+            anew,
+            format!("close request {number} and open one for all clusters that share their files now"),
+        ),
+        Next::run(format!("refit cancel{option}"), "give the open one up"),
+    ]
+}
+
 /// Gives the ways on after a stop.
 pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
     let option = &work.option;
     match cause {
+        Cause::OtherOpen(other) if other.beside == Beside::Overtaken => vec![overtaken(other.number)],
+        Cause::OtherOpen(other) if other.beside == Beside::Clusters => {
+            let mut next = regroup(other.number, &command(work, " --supersede"), option);
+            // The way back has no such option.
+            next.drain(..usize::from(work.plan.undone.is_some()));
+            next
+        }
         Cause::OtherOpen(other) if work.plan.undone.is_some() => vec![
             Next::run(
                 format!("refit request merge {}", other.number),

@@ -28,6 +28,7 @@ mod standing;
 mod status;
 mod target;
 mod under_way;
+mod whose;
 
 pub(crate) use cancel::cancel;
 pub(crate) use carry::carry_out;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_core::plan::{BRANCHES, Opening, Plan};
-use refit_core::progress::{Branch, Content, OpenRequest, Other, Seen};
+use refit_core::progress::{Beside, Branch, Content, OpenRequest, Other, Seen};
 use refit_core::record::Record;
 use refit_core::request::{self, Block};
 use refit_core::snapshot;
@@ -13,7 +13,7 @@ use refit_manifest::Path;
 
 use super::ground::Flow;
 use super::prepare::Work;
-use super::{notes, pause, people};
+use super::{notes, pause, people, whose};
 use crate::ports::{BlobId, ChangeRequest, CommitId, Draft, Listed, ListedKind, PortErrorKind, RequestState};
 use crate::{Error, Ports};
 
@@ -21,6 +21,15 @@ use crate::{Error, Ports};
 pub(super) struct Open {
     pub(super) request: ChangeRequest,
     pub(super) record: Record,
+    /// The clusters that it is about, as they are called now.
+    pub(super) clusters: Vec<String>,
+}
+
+impl Open {
+    /// Tells whether it is about one of some clusters.
+    pub(super) fn is_about(&self, clusters: &[String]) -> bool {
+        self.clusters.iter().any(|name| clusters.contains(name))
+    }
 }
 
 /// The records that branches bring: those that the target branch does not have so.
@@ -100,16 +109,17 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
     let (mine, rest): (Vec<_>, Vec<_>) = open.partition(|request| request.branch == plan.branch);
     let own = mine.into_iter().next().cloned();
     let branch = branch(ports, work, own.as_ref(), kept.as_deref())?;
-    let clusters = plan.clusters();
+    let is_about = |record: &Record| work.places.iter().any(|place| place.is_of(record));
     let mut others = Vec::new();
     for request in rest {
         let record = work.records.of(ports, request)?;
-        if let Some(record) = record.filter(|record| record.is_about(&clusters)) {
+        if let Some(record) = record.filter(&is_about) {
             others.push(Other {
                 number: request.number,
                 to: record.to.to_string(),
                 branch: request.branch.clone(),
                 people: people::Branch::read(ports, &work.base.commit, &request.head, Some(request))?.lines(),
+                beside: beside(plan, &record),
             });
         }
     }
@@ -132,6 +142,17 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
+}
+
+fn beside(plan: &Plan, record: &Record) -> Beside {
+    let same_way = record.rolled_back.is_some() == plan.undone.is_some();
+    if same_way && record.to == plan.to {
+        Beside::Clusters
+    } else if same_way && plan.undone.is_none() && record.to <= plan.from {
+        Beside::Overtaken
+    } else {
+        Beside::Release
+    }
 }
 
 /// Gives the newest request of an upgrade, where somebody closed it without a merge and nobody settled that.
@@ -191,7 +212,12 @@ pub(super) fn open_with_records(flow: Flow<'_>) -> Result<Vec<Open>, Error> {
     let mut open = Vec::new();
     for request in open_requests(ports, &ground.base.branch)? {
         if let Some(record) = ground.records.of(ports, &request)? {
-            open.push(Open { request, record });
+            let clusters = whose::of_record(ground, &record);
+            open.push(Open {
+                request,
+                record,
+                clusters,
+            });
         }
     }
     Ok(open)

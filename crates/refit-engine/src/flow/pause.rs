@@ -3,7 +3,7 @@
 //! In: clusters, a reason. Out: a note beside the branches, where every machine sees it.
 
 use refit_core::inventory::Cluster;
-use refit_core::record::{Pause, envelope};
+use refit_core::record::{Pause, Record, envelope};
 use refit_core::report::{Next, PauseLine, Pauses, Report, State};
 
 use super::ground::{self, Flow};
@@ -25,6 +25,7 @@ pub(super) struct Place {
     branch: String,
     directory: String,
     cluster: String,
+    word: String,
 }
 
 impl Place {
@@ -33,11 +34,17 @@ impl Place {
             branch: branch.to_owned(),
             directory: cluster.root.directory.clone(),
             cluster: cluster.root.name.clone(),
+            word: cluster.root.word.clone(),
         }
     }
 
     fn note(&self) -> String {
-        Pause::name(&self.branch, &self.directory, &self.cluster)
+        Pause::name(&self.branch, &self.directory, &self.word)
+    }
+
+    /// Tells whether a record is about the cluster.
+    pub(super) fn is_of(&self, record: &Record) -> bool {
+        record.is_about(&self.directory, &self.cluster)
     }
 }
 
@@ -136,7 +143,12 @@ pub(super) fn of(ports: &Ports<'_>, place: &Place) -> Result<Option<PauseLine>, 
     let Some(bytes) = ports.repository.note(&name)? else {
         return Ok(None);
     };
-    Ok(Some(line(&parse(&name, &bytes)?)))
+    // The cluster may have another name by now.
+    let pause = Pause {
+        cluster: place.cluster.clone(),
+        ..parse(&name, &bytes)?
+    };
+    Ok(Some(line(&pause)))
 }
 
 /// Gives the first pause of some clusters: what they share waits for all of them.

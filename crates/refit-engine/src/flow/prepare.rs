@@ -18,7 +18,7 @@ use refit_manifest::Answers;
 use super::ground::{self, Flow, Ground, Pick, Picked};
 use super::observe::Records;
 use super::target::{self, Choice};
-use super::{notes, pause, rollback, sides};
+use super::{notes, pause, rollback, sides, whose};
 use crate::ports::{Base, Listed, ListedKind};
 use crate::{Again, Ask, Error, Ports, Way};
 
@@ -221,17 +221,26 @@ fn merged(
         what: "the record of the upgrade",
         source,
     })?;
-    let mut work = work(flow, group, plan, accepted);
+    let mut work = work(flow, group, plan, accepted)?;
     let mut back = group.records().filter(|record| record.rolled_back.is_some());
     work.rolled_back = back.next().map(|record| record.from.clone());
     Ok(ready(body, work))
 }
 
 /// Gives what carrying a plan out needs.
-pub(super) fn work(flow: Flow<'_>, group: &Group<'_>, plan: Plan, accepted: Vec<Acceptance>) -> Work {
+pub(super) fn work(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    mut plan: Plan,
+    accepted: Vec<Acceptance>,
+) -> Result<Work, Error> {
     let ground = flow.ground;
+    // A cluster may have been called otherwise when the branch was made.
+    if let Some(branch) = whose::branch_of(flow, &plan.upgrade)? {
+        plan.branch = branch;
+    }
     let place = |cluster| pause::Place::of(&ground.base.branch, cluster);
-    Work {
+    Ok(Work {
         plan,
         base: ground.base.clone(),
         listed: Rc::clone(&ground.listed),
@@ -242,7 +251,7 @@ pub(super) fn work(flow: Flow<'_>, group: &Group<'_>, plan: Plan, accepted: Vec<
         rolled_back: None,
         again: flow.ask.again,
         base_file: flow.ask.base_file.clone(),
-    }
+    })
 }
 
 /// Compares the target with the installed release, by version and by definitions.

@@ -7,7 +7,7 @@ use refit_core::report::{Next, Report, Request, Requests, State};
 use super::carry::{self, End};
 use super::ground::{self, Flow, Picked};
 use super::prepare::{self, Planned};
-use super::{lines, notes, observe, people, under_way};
+use super::{lines, notes, observe, people, under_way, whose};
 use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
 use crate::{Ask, Error, Ports};
 
@@ -158,7 +158,12 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         return Ok(Fresh::Ready(request.clone()));
     };
     let record = own.record;
-    let names: Vec<String> = std::iter::once(&record.cluster).chain(&record.with).cloned().collect();
+    let names = own.clusters;
+    if names.is_empty() {
+        let mut stopped = report(State::Stopped, request, vec![whose::give_up(request)]);
+        stopped.message = whose::is_gone(request, &record);
+        return Ok(Fresh::Not(stopped));
+    }
     let ask = under_way::again(ask, &names, &under_way::Way::of_record(&record));
     let flow = flow.asking(&ask);
     let picked = flow.picked()?.into_iter().next().map(Picked::whole);

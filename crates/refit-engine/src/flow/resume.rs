@@ -3,8 +3,8 @@
 use refit_core::progress::Wishes;
 use refit_core::report::{Next, Report, Reports, State, Upgrade};
 
-use super::ground::{self, Flow, Ground};
-use super::{carry, prepare, under_way};
+use super::ground::{self, Flow};
+use super::{carry, prepare, under_way, whose};
 use crate::{Ask, Commits, Error, Ports};
 
 /// Goes on with the upgrades under way.
@@ -13,7 +13,7 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     let flow = Flow { ports, ask, ground };
     let asked = under_way::meant(flow)?;
     if asked.is_empty() {
-        return Ok(nothing(ground).into());
+        return Ok(nothing(flow)?.into());
     }
     let wishes = Wishes {
         commits,
@@ -25,7 +25,7 @@ pub(crate) fn resume(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     })
 }
 
-fn nothing(ground: &Ground) -> Report<Upgrade> {
+fn nothing(flow: Flow<'_>) -> Result<Report<Upgrade>, Error> {
     let body = Upgrade {
         upgrade: String::new(),
         cluster: String::new(),
@@ -38,7 +38,12 @@ fn nothing(ground: &Ground) -> Report<Upgrade> {
         unmatched: Vec::new(),
         commits: Vec::new(),
     };
-    let message = format!("no upgrade of `{}` is under way", ground.base.branch);
-    let next = vec![Next::run("refit status", "see what can be upgraded")];
-    Report::new(State::NothingToDo, message, next, body)
+    let mut message = format!("no upgrade of `{}` is under way", flow.ground.base.branch);
+    let mut next = Vec::new();
+    whose::tell_stranded(flow, &mut message, &mut next)?;
+    if !next.is_empty() {
+        return Ok(Report::new(State::Stopped, message, next, body));
+    }
+    next.push(Next::run("refit status", "see what can be upgraded"));
+    Ok(Report::new(State::NothingToDo, message, next, body))
 }

@@ -129,7 +129,7 @@ fn planned(
         what: "the record of the rollback",
         source,
     })?;
-    let mut planned = prepare::ready(body, prepare::work(flow, group, plan, accepted));
+    let mut planned = prepare::ready(body, prepare::work(flow, group, plan, accepted)?);
     if let Some(work) = &planned.work {
         let open = work.plan.open().count();
         let message = format!(

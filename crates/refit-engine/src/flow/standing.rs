@@ -9,7 +9,7 @@ use refit_core::report::{ClusterStatus, DeclinedLine, Next, State};
 
 use super::ground::Flow;
 use super::observe::{self, Open};
-use super::{lines, notes, pause};
+use super::{lines, notes, pause, whose};
 use crate::Error;
 use crate::ports::{ChangeRequest, RequestState};
 
@@ -110,9 +110,16 @@ fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut Cluste
         None => installed >= record.to,
     });
     if is_there {
-        let command = format!("refit request close {}", request.number);
         status.state = State::Stopped;
-        status.next = vec![Next::run(command, "close it: the branch has its release without it")];
+        status.next = vec![lines::overtaken(request.number)];
+        return Ok(());
+    }
+    if plan::recorded_id(&ground.base.branch, group, record) != record.upgrade {
+        let option = ground.option(group);
+        let anew = format!("refit upgrade {}@{} --supersede{option}", record.platform, record.to);
+        status.state = State::Stopped;
+        status.next = lines::regroup(request.number, &anew, &option);
+        status.next.drain(..usize::from(record.rolled_back.is_some()));
         return Ok(());
     }
     let ahead = ports.repository.commits_between(&request.head, &ground.base.commit)?;
@@ -132,28 +139,13 @@ pub(super) fn declined<'a>(
     group: &Group<'_>,
     requests: &'a [ChangeRequest],
 ) -> Result<Vec<(&'a ChangeRequest, Version)>, Error> {
-    let Flow { ports, ground, .. } = flow;
     let mut found = Vec::new();
     if !requests.iter().any(|request| request.state == RequestState::Closed) {
         return Ok(found);
     }
-    let installed = group.main().and_then(|file| file.detection.version.as_ref());
-    let id = |target: &str| plan::upgrade_id(&ground.base.branch, group, target);
-    let newer = ground
-        .versions
-        .iter()
-        .rev()
-        .filter(|version| Some(*version) > installed);
-    let mut upgrades: Vec<(String, Version)> = newer
-        .map(|version| (id(&format!("{}@{version}", ports.catalog.platform())), version.clone()))
-        .collect();
-    for record in group.records().filter(|record| record.rolled_back.is_none()) {
-        let target = plan::rollback_target(&record.upgrade);
-        upgrades.push((id(&target), record.from.clone()));
-    }
-    for (upgrade, version) in upgrades {
-        if let Some(request) = observe::declined(ports, requests, &upgrade)? {
-            found.push((request, version));
+    for possible in whose::possible(flow, group) {
+        if let Some(request) = observe::declined(flow.ports, requests, &possible.id)? {
+            found.push((request, possible.to));
         }
     }
     Ok(found)
@@ -167,6 +159,11 @@ pub(super) fn sentence(status: &ClusterStatus) -> Option<String> {
     }
     if let (State::Stopped, Some(request)) = (status.state, status.requests.first()) {
         let number = request.number;
+        if !status.next.contains(&lines::overtaken(number)) {
+            return Some(format!(
+                "`{cluster}` runs {installed}; request {number} is for other clusters than those that share their files now"
+            ));
+        }
         return Some(format!(
             "`{cluster}` runs {installed} already; request {number} has nothing left to bring"
         ));

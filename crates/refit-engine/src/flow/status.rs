@@ -9,7 +9,7 @@ use super::ground::{self, Flow, Ground, Picked};
 use super::observe::Open;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
-use super::{lines, notes, observe, people, prepare, standing};
+use super::{lines, notes, observe, people, prepare, standing, whose};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports};
 
@@ -36,21 +36,23 @@ pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Err
         }
     }
     if body.clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
+        let (mut message, mut next) = prepare::nothing_found(flow, &mut body.findings);
+        whose::tell_stranded(flow, &mut message, &mut next)?;
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
     body.clusters.sort_by(|one, other| one.directory.cmp(&other.directory));
     let leading = body.clusters.iter().max_by_key(|cluster| cluster.state.weight());
-    let (state, message, next) = leading.map_or((State::NothingToDo, String::new(), Vec::new()), |cluster| {
+    let (state, message, mut next) = leading.map_or((State::NothingToDo, String::new(), Vec::new()), |cluster| {
         (cluster.state, sentence(cluster), cluster.next.clone())
     });
-    let message = match body.clusters.as_slice() {
+    let mut message = match body.clusters.as_slice() {
         [_] => message,
         several => {
             let states: Vec<State> = several.iter().map(|cluster| cluster.state).collect();
             format!("{} clusters: {}", several.len(), State::count(&states))
         }
     };
+    whose::tell_stranded(flow, &mut message, &mut next)?;
     Ok(Report::new(state, message, next, body).with_exit(Exit::Done))
 }
 
@@ -69,7 +71,7 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
         under_way,
     } = *seen;
     let installed = cluster.main().and_then(|file| file.detection.version.clone());
-    let own = under_way.open_of(std::slice::from_ref(&cluster.root.name));
+    let own = under_way.open_of(&group.names());
     let (mut available, mut findings) = (None, cluster.findings.clone());
     if let Some(from) = &installed {
         let newest = Ask {
@@ -145,7 +147,13 @@ fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterSt
                 }
             }
         };
-    } else if let Some(open) = held(flow, seen)?.filter(|open| *open > 0) {
+    } else if let Some(open) = held(flow, seen)? {
+        if open == 0 {
+            let text = "go on with it; `refit cancel` gives it up";
+            status.state = State::Stopped;
+            status.next = vec![Next::run(format!("refit resume{option}"), text)];
+            return Ok(());
+        }
         status.state = State::DecisionNeeded;
         status.open_decisions = open;
         status.next = vec![lines::waits(&option)];
@@ -235,6 +243,9 @@ fn sentence(status: &ClusterStatus) -> String {
             Some(to) => format!("`{cluster}` runs {installed}, the upgrade is done; {to} is available"),
             None => format!("`{cluster}` runs {installed}, the upgrade is done"),
         },
+        State::Stopped => {
+            format!("`{cluster}` runs {installed}, and its upgrade was cut before the request was opened")
+        }
         State::Blocked if status.installed.is_empty() => {
             format!("what `{cluster}` runs is unclear; findings block an upgrade")
         }

@@ -1,7 +1,7 @@
 //! Which upgrades are under way, and what to ask for to plan them again.
 //!
 //! In: open requests with their records, confirmed notes. Out: one [`Way`] per cluster, its newest open request before
-//! its newest note whose target is not installed yet.
+//! its newest note whose target is not installed yet, before a branch whose request is missing.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use refit_core::release::Version;
 use super::ground::{Flow, Pick, Picked};
 use super::observe::Open;
 use super::prepare::{self, Planned};
-use super::{notes, observe};
+use super::{notes, observe, whose};
 use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Target};
 
@@ -44,6 +44,14 @@ impl Way {
         }
     }
 
+    fn of_branch(orphan: &whose::Orphan) -> Self {
+        Self {
+            to: orphan.to.clone(),
+            accepted: Vec::new(),
+            way: orphan.way,
+        }
+    }
+
     fn of_note(note: &Note) -> Self {
         Self {
             to: note.to.clone(),
@@ -71,9 +79,9 @@ pub(super) struct Asked<'a> {
 pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
     let open = observe::open_with_records(flow)?;
     let mut ways = BTreeMap::new();
-    for Open { record, .. } in &open {
+    for Open { record, clusters, .. } in &open {
         let way = || Way::of_record(record);
-        for name in std::iter::once(&record.cluster).chain(&record.with) {
+        for name in clusters {
             ways.entry(name.clone()).or_insert_with(way);
         }
     }
@@ -83,7 +91,8 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
         .filter_map(|cluster| Some((&*cluster.root.name, cluster.main()?.detection.version.as_ref()?)))
         .collect();
     let is_installed = |note: &Note| {
-        let version = installed.get(&*note.cluster);
+        let names = whose::of_note(flow.ground, note);
+        let version = names.first().and_then(|name| installed.get(&**name));
         version.is_some_and(|version| match note.rolled_back {
             Some(_) => **version == note.to,
             None => **version >= note.to,
@@ -102,8 +111,16 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
     notes.sort_by_key(|note| std::cmp::Reverse(note.asked));
     for note in &notes {
         let way = || Way::of_note(note);
-        for name in std::iter::once(&note.cluster).chain(&note.with) {
-            ways.entry(name.clone()).or_insert_with(way);
+        for name in whose::of_note(flow.ground, note) {
+            ways.entry(name).or_insert_with(way);
+        }
+    }
+    for group in flow.ground.inventory.groups() {
+        let orphans = whose::orphans(flow, &group, &requests)?;
+        if let Some(orphan) = orphans.iter().find(|orphan| orphan.unseen) {
+            for name in group.names() {
+                ways.entry(name).or_insert_with(|| Way::of_branch(orphan));
+            }
         }
     }
     Ok(UnderWay { open, requests, ways })
@@ -112,7 +129,7 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
 impl UnderWay {
     /// Lists the open requests that are about one of some clusters.
     pub(super) fn open_of(&self, clusters: &[String]) -> Vec<&Open> {
-        self.open.iter().filter(|open| open.record.is_about(clusters)).collect()
+        self.open.iter().filter(|open| open.is_about(clusters)).collect()
     }
 
     /// Gives what to ask for to plan the upgrade of a group again.

@@ -149,6 +149,9 @@ impl Repository for Odd<'_> {
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError> {
         self.0.repository.branch(name)
     }
+    fn branches(&self, prefix: &str) -> Result<Vec<String>, PortError> {
+        self.0.repository.branches(prefix)
+    }
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError> {
         self.0.repository.publish(name, new, expected)
     }

@@ -6,6 +6,7 @@ mod bad_input;
 mod clusters;
 mod cuts;
 mod findings;
+mod names;
 mod people;
 mod race;
 mod story;

@@ -294,6 +294,9 @@ impl Repository for Cut<'_> {
     fn branch(&self, name: &str) -> Result<Option<CommitId>, PortError> {
         self.repository.branch(name)
     }
+    fn branches(&self, prefix: &str) -> Result<Vec<String>, PortError> {
+        self.repository.branches(prefix)
+    }
     fn publish(&self, name: &str, new: Option<&CommitId>, expected: Option<&CommitId>) -> Result<(), PortError> {
         self.effect(|| self.repository.publish(name, new, expected))
     }

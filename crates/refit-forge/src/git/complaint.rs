@@ -116,25 +116,71 @@ pub(super) fn failure(what: &str, stderr: &str) -> PortError {
     }
 }
 
-/// Takes user names, passwords and queries (which may hold tokens) out of the URLs in a text.
+/// Takes user names, passwords and queries (which may hold tokens) out of the URLs in a text, mistyped ones too: with one
+/// slash or none, with a blank or a slash in the password, without a scheme.
 pub(super) fn without_credentials(text: &str) -> String {
+    let is_quote = |c: char| matches!(c, '\'' | '"' | '`');
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let whole = after
-            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`'))
-            .unwrap_or(after.len());
-        let url = &after[..whole];
-        let end = url.find('/').unwrap_or(whole);
-        let host = url[..end].rfind('@').map_or(0, |at| at + 1);
-        let query = url[host..].find(['?', '#']).map_or(whole, |at| host + at);
-        out.push_str(&url[host..query]);
-        rest = &after[whole..];
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c: char| c.is_whitespace() || is_quote(c))
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        out.push_str(&masked(word));
+        rest = after;
+        let Some(mark) = rest.chars().next() else { break };
+        out.push(mark);
+        rest = &rest[mark.len_utf8()..];
+        // In quotes, a URL may hold blanks.
+        let whole = rest.find(mark).filter(|_| is_quote(mark));
+        let quoted = whole.map(|end| &rest[..end]);
+        if let Some(quoted) = quoted.filter(|quoted| scheme(quoted).is_some_and(|(before, _)| before.is_empty())) {
+            out.push_str(&masked(quoted));
+            rest = &rest[quoted.len()..];
+        }
     }
-    out.push_str(rest);
     out
+}
+
+/// Schemes by which a URL is known without its slashes.
+const SCHEMES: [&str; 4] = ["https", "http", "ssh", "git"];
+
+/// Parts a word before and behind the scheme of a URL: what precedes it, and how long both are with colon and slashes.
+fn scheme(word: &str) -> Option<(&str, usize)> {
+    let colon = word.find(':')?;
+    let before = word[..colon].rfind(|c: char| !c.is_ascii_alphanumeric() && !"+-.".contains(c));
+    let start = before.map_or(0, |at| at + word[at..].chars().next().map_or(1, char::len_utf8));
+    let after = &word[colon + 1..];
+    let slashes = after.len() - after.trim_start_matches('/').len();
+    let name = &word[start..colon];
+    // One letter is a drive.
+    let is_scheme = name.len() > 1 && (slashes > 0 || SCHEMES.contains(&name));
+    is_scheme.then(|| (&word[..start], colon + 1 + slashes))
+}
+
+/// Takes the secrets out of one URL or word.
+fn masked(word: &str) -> String {
+    let Some((_, length)) = scheme(word) else {
+        // A password stands before the host, as in `user:password@host:path`.
+        let at = word.rfind('@').filter(|at| {
+            let user = word.find([':', '@', '/']).filter(|end| word[*end..].starts_with(':'));
+            user.is_some_and(|colon| colon > 1 && colon + 1 < *at)
+        });
+        return word[at.map_or(0, |at| at + 1)..].to_owned();
+    };
+    let (kept, url) = word.split_at(length);
+    let authority = &url[..url.find('/').unwrap_or(url.len())];
+    let host = match (authority.rfind('@'), authority.split_once(':')) {
+        (Some(at), _) => at + 1,
+        // What follows the colon is no port, so that the password goes on behind the slash.
+        (None, Some((_, port))) if !port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            url.rfind('@').map_or(0, |at| at + 1)
+        }
+        (None, _) => 0,
+    };
+    let end = url[host..].find(['?', '#']).map_or(url.len(), |at| host + at);
+    format!("{kept}{}", &url[host..end])
 }
 
 #[cfg(test)]
@@ -154,6 +200,39 @@ mod tests {
             without_credentials("see `https://host/x.git?token=s3cret`, 'https://host?t=s3cret' or a?b"),
             "see `https://host/x.git`, 'https://host' or a?b"
         );
+    }
+
+    #[test]
+    fn credentials_of_mistyped_urls_are_left_out_too() {
+        for (mistyped, shown) in [
+            ("https:/me:s3cret@host/x.git", "https:/host/x.git"),
+            ("https:me:s3cret@host/x.git", "https:host/x.git"),
+            ("me:s3cret@host:x", "host:x"),
+            ("me:s3cret@host/x.git", "host/x.git"),
+            ("https://me:s3c/ret@host/x", "https://host/x"),
+            ("https://me:s3c@ret@host/x", "https://host/x"),
+            ("url=https://me:s3cret@host/x", "url=https://host/x"),
+            (
+                "'https://m e:s3c/ret@host/x/': bad format",
+                "'https://host/x/': bad format",
+            ),
+            (
+                "couldn't read `https://m e:s3cret@host/x`",
+                "couldn't read `https://host/x`",
+            ),
+        ] {
+            assert_eq!(without_credentials(mistyped), shown);
+        }
+        for plain in [
+            "git@host:x",
+            "C:/a@b",
+            "ssh: host `h`",
+            "me <me@host>",
+            "https://host:22/a@b",
+            "a:b c@d\n'e'",
+        ] {
+            assert_eq!(without_credentials(plain), plain);
+        }
     }
 
     #[test]

@@ -28,7 +28,10 @@ impl Git {
         if settings.protocols == Protocols::NetworkOnly && (!url || location.starts_with("file:")) {
             return Err(PortError::new(
                 PortErrorKind::Forbidden,
-                format!("`{location}` is a local path, and only https and ssh are allowed here"),
+                format!(
+                    "`{}` is a local path, and only https and ssh are allowed here",
+                    without_credentials(location)
+                ),
             )
             .hint("name the repository by its https or ssh URL"));
         }
@@ -38,6 +41,12 @@ impl Git {
             open_path(Path::new(location), settings)
         }
     }
+}
+
+/// Gives a URL for messages.
+fn shown(url: &str) -> String {
+    // As in quotes: a mistyped one may hold blanks.
+    without_credentials(&format!("'{url}'")).trim_matches('\'').to_owned()
 }
 
 fn not_found(message: String) -> PortError {
@@ -142,7 +151,7 @@ pub(super) fn os_string(bytes: Vec<u8>) -> OsString {
 }
 
 fn open_url(url: &str, settings: &Settings) -> Result<Git, PortError> {
-    let shown = without_credentials(url);
+    let shown = shown(url);
     let cache = settings.cache.as_deref().ok_or_else(|| {
         PortError::new(
             PortErrorKind::Other,

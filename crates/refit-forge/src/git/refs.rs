@@ -59,24 +59,36 @@ impl Git {
         }
     }
 
+    /// Lists the names of the published branches below a prefix.
+    pub(super) fn branch_names(&self, prefix: &str) -> Result<Vec<String>, PortError> {
+        let root = match &self.remote {
+            Some(remote) => format!("refs/remotes/{remote}"),
+            None => "refs/heads".to_owned(),
+        };
+        self.names_below(&root, prefix, "branches")
+    }
+
     /// Lists the names of the notes below a prefix.
     pub(super) fn note_names(&self, prefix: &str) -> Result<Vec<String>, PortError> {
-        let root = self.notes_root();
+        self.names_below(&self.notes_root(), prefix, "notes")
+    }
+
+    fn names_below(&self, root: &str, prefix: &str, kind: &str) -> Result<Vec<String>, PortError> {
         let prefix = prefix.trim_end_matches('/');
         let below = if prefix.is_empty() {
-            root.clone()
+            root.to_owned()
         } else {
             check_reference(prefix)?;
             format!("{root}/{prefix}")
         };
-        let what = format!("could not list the notes of {}", self.location);
+        let what = format!("could not list the {kind} of {}", self.location);
         let listed = self
             .program
             .ask(&what, &["for-each-ref", "--format=%(refname)", &below])?;
         let text = String::from_utf8_lossy(&listed);
         let names = text
             .lines()
-            .filter_map(|line| line.strip_prefix(&root)?.strip_prefix('/'));
+            .filter_map(|line| line.strip_prefix(root)?.strip_prefix('/'));
         Ok(names.map(str::to_owned).collect())
     }
 

@@ -190,6 +190,12 @@ fn a_branch_moves_from_the_expected_value_only(place: &dyn Place) {
     at(Some(&one));
     publish(Some(&other), Some(&one)).expect("a moved branch");
     at(Some(&other));
+    repository
+        .publish("refit/12345/1-flux", Some(&one), None)
+        .expect("another branch");
+    let all = ["refit/1234/1-flux", "refit/12345/1-flux"];
+    assert_eq!(place.open().branches("refit/").expect("branches"), all);
+    assert_eq!(repository.branches("refit/1234/").expect("branches"), all[..1]);
     assert_eq!(kind(publish(None, Some(&one))), PortErrorKind::Moved);
     at(Some(&other));
     publish(None, Some(&other)).expect("a removed branch");

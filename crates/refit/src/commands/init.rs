@@ -59,7 +59,7 @@ pub(crate) fn run(options: &Options, global: &Global) -> Result<Answer, Failure>
             report.next.pop();
             let mut notes = String::new();
             view::lines::next(&mut notes, &report.next, "");
-            Ok(Answer::new(&report, content)?.with_notes(notes))
+            Ok(Answer::new(&report, content.into_bytes())?.with_notes(notes))
         }
         out => {
             let file = place(out.as_deref(), &edges)?;

@@ -120,6 +120,7 @@ pub(crate) fn diff(options: &Diff, global: &Global) -> Result<Answer, Failure> {
         .each()
         .into_iter()
         .flat_map(|report| view::requests::diff(report).into_bytes())
-        .collect();
+        .collect::<Vec<u8>>()
+        .into();
     Ok(answer)
 }

@@ -95,7 +95,7 @@ fn files(options: &Options, format: Format) -> Result<Answer, Failure> {
         (Some(place), Some(entry)) => disk::write_file(place, entry)?,
         (Some(place), None) => disk::write_file(place, &Entry::file([]))?,
         (None, Some(entry)) if format == Format::Text => {
-            answer.data = entry.bytes().map(|bytes| bytes.to_vec()).unwrap_or_default()
+            answer.data = entry.bytes().map(|bytes| bytes.to_vec()).unwrap_or_default().into()
         }
         (None, _) => {}
     }

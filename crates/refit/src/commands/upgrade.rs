@@ -15,7 +15,7 @@ use crate::commands::merge::choose;
 use crate::commands::selection::{Consent, Selection};
 use crate::disk;
 use crate::failure::Failure;
-use crate::output::{self, Answer};
+use crate::output::{self, Answer, Data};
 use crate::view;
 use crate::view::lines::unmatched;
 use crate::wiring::Edges;
@@ -229,7 +229,9 @@ pub(crate) fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
         shown.complaint = Some(complaint);
         return Ok(Some(shown));
     }
-    output::note(&String::from_utf8_lossy(&shown.data));
+    if let Data::Text(text) = &shown.data {
+        output::note(text);
+    }
     let question = match prepared.report() {
         Reports::One(_) => "carry out this plan?",
         Reports::Several(_) => "carry out these plans?",
@@ -237,7 +239,7 @@ pub(crate) fn confirm(prepared: &Prepared) -> Result<Option<Answer>, Failure> {
     if yes(question)? {
         return Ok(None);
     }
-    shown.data.clear();
+    shown.data = String::new().into();
     shown.notes = "nothing was changed\n".into();
     Ok(Some(shown))
 }
