@@ -138,7 +138,8 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
         declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),
-        rolled_back: work.rolled_back.as_ref() == Some(&plan.to),
+        rolled_back: work.rolled_back.as_ref() == Some(&plan.to)
+            || (plan.undone.is_none() && was_merged(&all, &work.base.branch, &plan.upgrade)),
         paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
@@ -199,6 +200,16 @@ pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeR
     let mut requests = ports.forge.list()?;
     requests.retain(|request| is_mine(request, base));
     Ok(requests)
+}
+
+/// Tells whether a request of an upgrade was merged; who plans the same upgrade once more has undone it since, by a revert
+/// for example.
+pub(super) fn was_merged(requests: &[ChangeRequest], base: &str, upgrade: &str) -> bool {
+    let is_of = |request: &&ChangeRequest| request.base == base && upgrade_of(&request.branch) == upgrade;
+    requests
+        .iter()
+        .filter(is_of)
+        .any(|request| request.state == RequestState::Merged)
 }
 
 /// Tells whether a request is an open one of this program for a target branch.

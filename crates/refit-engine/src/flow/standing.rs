@@ -35,6 +35,14 @@ pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -
         Next::run(command, "open a new request for it all the same")
     };
     went_back(cluster, status);
+    if status.rolled_back.is_none() {
+        let branch = &ground.base.branch;
+        let undone = |to: &&String| {
+            let target = format!("{}@{to}", ports.catalog.platform());
+            observe::was_merged(seen.requests, branch, &plan::upgrade_id(branch, group, &target))
+        };
+        status.rolled_back = status.available.as_ref().filter(undone).cloned();
+    }
     if let Some(to) = status.rolled_back.clone().filter(|_| own.is_empty()) {
         instead_of_upgrade(status, &to, &again(&to));
     }
