@@ -185,7 +185,9 @@ fn names(roots: &BTreeMap<String, Vec<Path>>, named: &Names<'_>) -> BTreeMap<Str
             given.insert(directory, &record.cluster);
         }
     }
-    let taken: BTreeSet<&str> = given.values().copied().collect();
+    // The record of another must not become that of a cluster which only happens to be called so.
+    let recorded = named.records.iter().map(|record| record.cluster.as_str());
+    let taken: BTreeSet<&str> = given.values().copied().chain(recorded).collect();
     let mut uses: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let deepest = parts.values().map(Vec::len).max().unwrap_or_default();
     for (_, parts) in parts.iter().filter(|(directory, _)| !given.contains_key(*directory)) {

@@ -265,8 +265,8 @@ fn a_request_of_a_cluster_that_is_gone_is_named_and_can_be_given_up() {
     another(&world);
     let status = world.run(|ports| refit_engine::status(ports, &Ask::default())).unwrap();
     assert!(status.message.ends_with(gone), "{}", status.message);
-    let close = status.next.iter().filter_map(|next| next.command.as_deref());
-    assert_eq!(close.last(), Some("refit request close 1"));
+    let mut close = status.next.iter().filter_map(|next| next.command.as_deref());
+    assert_eq!(close.next_back(), Some("refit request close 1"));
     assert_eq!(
         cancel(&world, Commits::Stop),
         "0 the upgrade of `production` is given up"
