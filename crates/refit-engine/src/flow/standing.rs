@@ -26,23 +26,13 @@ pub(super) struct Seen<'a> {
 /// Adds to the status of a cluster what people did and said.
 pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -> Result<(), Error> {
     let Flow { ports, ground, .. } = flow;
-    let Seen {
-        group, cluster, own, ..
-    } = *seen;
+    let Seen { group, own, .. } = *seen;
     let option = ground.option(group);
     let again = |to: &str| {
         let command = format!("refit upgrade {}@{to} --again{option}", ports.catalog.platform());
         Next::run(command, "open a new request for it all the same")
     };
-    went_back(cluster, status);
-    if status.rolled_back.is_none() {
-        let branch = &ground.base.branch;
-        let undone = |to: &&String| {
-            let target = format!("{}@{to}", ports.catalog.platform());
-            observe::was_merged(seen.requests, branch, &plan::upgrade_id(branch, group, &target))
-        };
-        status.rolled_back = status.available.as_ref().filter(undone).cloned();
-    }
+    went_back(flow, seen, status);
     if let Some(to) = status.rolled_back.clone().filter(|_| own.is_empty()) {
         instead_of_upgrade(status, &to, &again(&to));
     }
@@ -87,12 +77,23 @@ pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -
     Ok(())
 }
 
-/// Says that the cluster went back, where it still runs what it went back to.
-fn went_back(cluster: &Cluster, status: &mut ClusterStatus) {
-    let record = cluster.record.as_ref().filter(|record| record.rolled_back.is_some());
+/// Says that the cluster went back, where it still runs what it went back to, or that a merged upgrade is not there any more.
+fn went_back(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) {
+    let record = seen
+        .cluster
+        .record
+        .as_ref()
+        .filter(|record| record.rolled_back.is_some());
     if let Some(record) = record.filter(|record| record.to.to_string() == status.installed) {
         status.rolled_back = Some(record.from.to_string());
+        return;
     }
+    let branch = &flow.ground.base.branch;
+    let undone = |to: &&String| {
+        let target = format!("{}@{to}", flow.ports.catalog.platform());
+        observe::was_merged(seen.requests, branch, &plan::upgrade_id(branch, seen.group, &target))
+    };
+    status.rolled_back = status.available.as_ref().filter(undone).cloned();
 }
 
 /// Puts another way on where the status offers a release that people said no to.

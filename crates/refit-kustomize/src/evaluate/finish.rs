@@ -69,23 +69,28 @@ impl Evaluation<'_> {
         let sorted = order::sort(&mut resources, kustomization.get("sortOptions"));
         sorted.map_err(|reason| Stop::failed(&kustomization.path, kustomization.line("sortOptions"), reason))?;
         let mut objects = Vec::with_capacity(resources.len());
-        for (at, mut resource) in std::mem::take(&mut resources).into_iter().enumerate() {
-            let (identity, original) = (resource.id().identity(), resource.original().identity());
-            let mut annotations = strings(&resource.value, "annotations");
-            annotations.retain(|key, _| !is_own(key));
-            set_strings(&mut resource.value, "annotations", &annotations);
-            let value =
-                finished(resource.value).map_err(|reason| place(&[], (at, format!("`{identity}`: {reason}"))))?;
-            objects.push(Object {
-                value,
-                identity,
-                original,
-                origin: resource.origin,
-                through: resource.through,
-            });
+        for resource in resources {
+            let identity = resource.id().identity();
+            let failed = |reason| place(&[], (0, format!("`{identity}`: {reason}")));
+            objects.push(object(resource).map_err(failed)?);
         }
         Ok(objects)
     }
+}
+
+/// Takes the annotations of the evaluation off a resource.
+fn object(mut resource: Resource) -> Result<Object, String> {
+    let (identity, original) = (resource.id().identity(), resource.original().identity());
+    let mut annotations = strings(&resource.value, "annotations");
+    annotations.retain(|key, _| !is_own(key));
+    set_strings(&mut resource.value, "annotations", &annotations);
+    Ok(Object {
+        value: finished(resource.value)?,
+        identity,
+        original,
+        origin: resource.origin,
+        through: resource.through,
+    })
 }
 
 fn is_own(key: &str) -> bool {

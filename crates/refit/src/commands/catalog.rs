@@ -240,16 +240,7 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
                 if contents.iter().any(|content| !content.compared) {
                     unrecorded.push(version.to_string());
                 }
-                findings.extend(
-                    contents
-                        .iter()
-                        .flat_map(|content| differing(version, content, &catalog)),
-                );
-                findings.extend(inexact(version, &contents));
-                if catalog.is_older_than(version) {
-                    let message = "it is newer than the built-in data, so only its digests were compared";
-                    findings.push(Finding::new(Code::CatalogOlderThanTarget, version.to_string(), message));
-                }
+                findings.extend(compared(version, &contents, &catalog));
             }
             Err(error) => findings.push(refused(version, error)?),
         }
@@ -281,6 +272,18 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
     let mut text = lines::head(&report);
     lines::findings(&mut text, &report.body.findings, "");
     Answer::new(&report, text)
+}
+
+/// Finds what is wrong with the contents of a version, or could not be compared.
+fn compared(version: &Version, contents: &[Content], catalog: &Catalog) -> Vec<Finding> {
+    let differing = contents.iter().flat_map(|content| differing(version, content, catalog));
+    let mut findings: Vec<Finding> = differing.collect();
+    findings.extend(inexact(version, contents));
+    if catalog.is_older_than(version) {
+        let message = "it is newer than the built-in data, so only its digests were compared";
+        findings.push(Finding::new(Code::CatalogOlderThanTarget, version.to_string(), message));
+    }
+    findings
 }
 
 /// Says of which versions the bytes could not be verified.
