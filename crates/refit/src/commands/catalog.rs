@@ -275,7 +275,7 @@ fn verify(options: &Verify, global: &Global) -> Result<Answer, Failure> {
 }
 
 /// Finds what is wrong with the contents of a version, or could not be compared.
-fn compared(version: &Version, contents: &[Content], catalog: &Catalog) -> Vec<Finding> {
+fn compared(version: &Version, contents: &[Content], catalog: &refit_core::catalog::Catalog) -> Vec<Finding> {
     let differing = contents.iter().flat_map(|content| differing(version, content, catalog));
     let mut findings: Vec<Finding> = differing.collect();
     findings.extend(inexact(version, contents));
