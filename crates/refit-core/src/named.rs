@@ -35,7 +35,8 @@ pub fn files(tree: &Tree) -> BTreeSet<Path> {
     found
 }
 
-fn values(node: NodeRef<'_>, take: &mut impl FnMut(&str)) {
+/// Gives every value below a node that can be a path.
+pub(crate) fn values(node: NodeRef<'_>, take: &mut impl FnMut(&str)) {
     match node.kind() {
         Kind::Mapping(_) => node.entries().for_each(|(_, value)| values(value, take)),
         Kind::Sequence(_) => node.items().for_each(|item| values(item, take)),
