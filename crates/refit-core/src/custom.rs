@@ -70,14 +70,11 @@ fn own_source(root: &Root, streams: &Streams) -> Option<String> {
 
 /// Gives the directory that a Flux Kustomization synchronises, and its source.
 fn directory_of(document: &Document) -> Option<(String, String)> {
-    if !roots::is_sync(document) {
-        return None;
-    }
+    let directory = roots::directory_of(document)?;
     let spec = document.root()?.get("spec")?;
-    let path = spec.get("path").and_then(NodeRef::text).unwrap_or_default();
     let part = |key: &str| spec.at(&["sourceRef", key]).and_then(NodeRef::text);
     let source = format!("{}/{}", part("kind")?, part("name")?);
-    Some((reach::normal(path), source))
+    Some((directory, source))
 }
 
 fn custom(path: &Path, text: &str, document: &Document, catalog: &Catalog) -> Option<Custom> {

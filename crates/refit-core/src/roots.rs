@@ -136,6 +136,12 @@ pub(crate) fn is_sync(document: &Document) -> bool {
     &*head.kind == "Kustomization" && head.api_version.starts_with("kustomize.toolkit.fluxcd.io/")
 }
 
+/// Gives the directory that a Kustomization of Flux synchronises; `None` for another document.
+pub(crate) fn directory_of(document: &Document) -> Option<String> {
+    let path = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
+    is_sync(document).then(|| reach::normal(path.unwrap_or_default()))
+}
+
 fn syncs(streams: &Streams) -> Vec<Sync> {
     let mut syncs = Vec::new();
     for (path, stream) in streams.iter().filter(|(path, _)| path.is_yaml()) {
@@ -144,12 +150,9 @@ fn syncs(streams: &Streams) -> Vec<Sync> {
         if !mentions(stream.text()) {
             continue;
         }
-        for document in stream.documents().iter().filter(|document| is_sync(document)) {
-            let directory = document.root().and_then(|root| root.at(&["spec", "path"])?.text());
-            syncs.push(Sync {
-                written: path.clone(),
-                directory: reach::normal(directory.unwrap_or_default()),
-            });
+        for directory in stream.documents().iter().filter_map(directory_of) {
+            let written = path.clone();
+            syncs.push(Sync { written, directory });
         }
     }
     syncs

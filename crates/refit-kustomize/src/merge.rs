@@ -136,6 +136,35 @@ struct Merger {
     replaced: Vec<ReplacedList>,
 }
 
+/// Two sides that are there, after what the patch orders for them.
+struct Ordered {
+    sides: Sides,
+    /// Whether the object is changed where it stands.
+    in_place: bool,
+}
+
+impl Ordered {
+    /// Follows the order of the patch; `None` where nothing is left.
+    fn of(mut sides: Sides) -> Result<Option<Self>, String> {
+        if sides.patch.as_ref().is_some_and(Value::is_null) {
+            return Ok(None);
+        }
+        Ok(match order(&mut sides.patch)? {
+            Order::Delete => None,
+            Order::Replace => Some(Self {
+                in_place: sides.shared,
+                sides: Sides::shared(sides.patch),
+            }),
+            Order::Merge => {
+                if sides.shared {
+                    sides.object = sides.patch.clone();
+                }
+                Some(Self { sides, in_place: true })
+            }
+        })
+    }
+}
+
 impl Merger {
     /// Merges one place; `how` says how the field that leads there is merged, where that is a list.
     fn walk(&mut self, sides: Sides, kind: Option<Type>, how: How) -> Result<Walked, String> {
@@ -200,7 +229,7 @@ impl Merger {
     }
 
     fn mapping(&mut self, mut sides: Sides, kind: Option<Type>) -> Result<Walked, String> {
-        let mut in_place = true;
+        let in_place;
         if sides.object.as_ref().is_none_or(Value::is_null) {
             if order(&mut sides.patch) == Ok(Order::Delete) {
                 return Ok(Walked::NOTHING);
@@ -215,18 +244,11 @@ impl Merger {
             }
             in_place = false;
             sides = Sides::shared(sides.patch);
-        } else if sides.patch.as_ref().is_some_and(Value::is_null) {
-            return Ok(Walked::NOTHING);
         } else {
-            match order(&mut sides.patch)? {
-                Order::Delete => return Ok(Walked::NOTHING),
-                Order::Replace => {
-                    in_place = sides.shared;
-                    sides = Sides::shared(sides.patch);
-                }
-                Order::Merge if sides.shared => sides.object = sides.patch.clone(),
-                Order::Merge => {}
-            }
+            let Some(ordered) = Ordered::of(sides)? else {
+                return Ok(Walked::NOTHING);
+            };
+            Ordered { sides, in_place } = ordered;
         }
         self.fields(sides, kind).map(|value| Walked { value, in_place })
     }

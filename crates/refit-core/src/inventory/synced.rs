@@ -1,13 +1,11 @@
 //! What a Flux Kustomization does to the objects of a cluster after they are built.
 
 use refit_manifest::Document;
-use refit_manifest::parse::NodeRef;
 
 use super::Root;
 use crate::finding::{Code, Finding};
 use crate::roots;
 use crate::streams::Streams;
-use refit_kustomize::reach;
 
 /// The fields that patch the built objects.
 const FIELDS: [&str; 4] = ["patches", "patchesStrategicMerge", "patchesJson6902", "components"];
@@ -46,10 +44,7 @@ pub(super) fn unevaluated(root: &Root, streams: &Streams) -> Vec<Finding> {
 
 /// Tells whether a document is the Flux Kustomization that synchronises the cluster.
 fn is_of(document: &Document, root: &Root) -> bool {
-    roots::is_sync(document) && {
-        let path = document.root().and_then(|node| node.at(&["spec", "path"]));
-        reach::normal(path.and_then(NodeRef::text).unwrap_or_default()) == root.directory
-    }
+    roots::directory_of(document).as_ref() == Some(&root.directory)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Lists that are merged by the keys of their elements.
 
-use super::{Merger, Order, Sides, Walked, order};
+use super::{Merger, Ordered, Sides, Walked};
 use crate::built::Step;
 use crate::read::{Rules, plain};
 use crate::schema::{How, Type};
@@ -17,22 +17,15 @@ impl Merger {
         kind: Option<Type>,
         keys: &'static [&'static str],
     ) -> Result<Walked, String> {
-        let mut in_place = true;
+        let in_place;
         if sides.object.as_ref().is_none_or(Value::is_null) {
             in_place = false;
             sides = Sides::shared(sides.patch);
-        } else if sides.patch.as_ref().is_some_and(Value::is_null) {
-            return Ok(Walked::NOTHING);
         } else {
-            match order(&mut sides.patch)? {
-                Order::Delete => return Ok(Walked::NOTHING),
-                Order::Replace => {
-                    in_place = sides.shared;
-                    sides = Sides::shared(sides.patch);
-                }
-                Order::Merge if sides.shared => sides.object = sides.patch.clone(),
-                Order::Merge => {}
-            }
+            let Some(ordered) = Ordered::of(sides)? else {
+                return Ok(Walked::NOTHING);
+            };
+            Ordered { sides, in_place } = ordered;
         }
         let Some(Value::List(object)) = sides.object else {
             return Ok(Walked::NOTHING);
