@@ -3,14 +3,25 @@
 //! In: the name of a part. Out: the path of its program, or a server that ends with the value. A part that cannot be had
 //! is a line `skipped: ...`; where `CI` is set, it is a failure, so that nothing is left out there unseen.
 
+mod parts;
+mod guard;
+mod manifests;
+mod client;
+mod definitions;
+mod apply;
+mod nodes;
+mod api_server;
 mod registry;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::shared;
+use parts::built;
 
+pub use api_server::ApiServer;
+pub use apply::Apply;
+pub use client::{Client, Object, Part, Refused};
+pub use guard::until;
 pub use registry::{Registry, Serve};
 
 /// Gives kustomize v5.8.1, built by `testenv/build` on demand.
@@ -19,44 +30,4 @@ pub fn kustomize() -> Option<PathBuf> {
     BUILT
         .get_or_init(|| built("kustomize").map(|folder| folder.join("kustomize")))
         .clone()
-}
-
-/// Builds a part, or finds it built; its programs are in the folder. Other processes that want it wait for this one.
-fn built(part: &str) -> Option<PathBuf> {
-    let script = shared::root().join("testenv/build");
-    let output = Command::new(&script)
-        .arg(part)
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("`testenv/build` is a program");
-    if !output.status.success() {
-        return missing(&format!("`testenv/build {part}` gave {}", output.status));
-    }
-    let folder = String::from_utf8(output.stdout).expect("a path in UTF-8");
-    Some(PathBuf::from(folder.trim_end()))
-}
-
-/// Finds a program of a Debian package.
-fn installed(program: &str, package: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|candidate| Path::is_file(candidate));
-    if found.is_none() {
-        return missing(&format!("`{program}` is not installed (Debian package `{package}`)"));
-    }
-    found
-}
-
-/// Says that a part is missing.
-///
-/// # Panics
-/// Where `CI` is set.
-fn missing<T>(what: &str) -> Option<T> {
-    assert!(
-        std::env::var_os("CI").is_none(),
-        "{what}; with `CI` set nothing is skipped"
-    );
-    println!("skipped: {what}");
-    None
 }

@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use refit_core::digest;
 use tempfile::TempDir;
 
-use super::installed;
+use super::parts::installed;
 use crate::http::{self, Request};
 
 /// Whom a registry serves.
