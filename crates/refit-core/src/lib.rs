@@ -33,6 +33,7 @@ pub mod updaters;
 pub mod inventory;
 pub mod copied;
 pub mod check;
+pub mod windows;
 pub mod rollback;
 pub mod request;
 pub mod plan;

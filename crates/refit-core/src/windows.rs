@@ -1,0 +1,3 @@
+//! Requests in order.
+#![allow(dead_code)]
+mod order;
