@@ -179,6 +179,24 @@ codes! {
     OverlayBroken: Warning,
         "A cluster's build fails before the upgrade already, so its patches cannot be compared.",
         "repair the build on the target branch (`kustomize build` shows the same error), then plan again";
+    ClusterLags: Blocking,
+        "A file is shared by clusters of releases that have no API version in common which the next release accepts.",
+        "upgrade the cluster that lags first, or give it a file of its own";
+    OrderUnsafe: Blocking,
+        "After one of the requests an object would not be accepted by what the cluster has installed then.",
+        "convert the object by hand, commit, and run again";
+    DefinitionPruned: Blocking,
+        "A definition would be removed from the cluster, and all its objects with it.",
+        "keep the definition among the resources of its Kustomization, or set `spec.prune: false` there";
+    MoveNotMarked: Blocking,
+        "An object moves to another Kustomization of Flux, and the one that it leaves could remove it.",
+        "annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled`, merge that, and move it when the cluster shows it";
+    ObjectPruned: Warning,
+        "An object leaves its Kustomization of Flux, which removes it from the cluster.",
+        "see whether it may go; annotate it with `kustomize.toolkit.fluxcd.io/prune: disabled` first where it must stay";
+    PruningUnknown: Warning,
+        "What a Kustomization of Flux applies cannot be told, nor what it would remove.",
+        "compare `kustomize build` of the target branch with the one of the request's branch before merging";
     OverlayNotEvaluated: Warning,
         "A cluster's build uses what is not evaluated here, so its patches are not verified.",
         "compare `kustomize build` of the target branch with the one of the request's branch before merging";

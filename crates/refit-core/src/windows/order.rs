@@ -100,10 +100,7 @@ pub(super) fn next(model: &Model) -> Next {
     let mut obstacles = Vec::new();
     for lane in going() {
         let forced = model.forced(lane);
-        let stuck: Vec<Obstacle> = forced
-            .iter()
-            .filter_map(|item| model.obstacle(lane, *item))
-            .collect();
+        let stuck: Vec<Obstacle> = forced.iter().filter_map(|item| model.obstacle(lane, *item)).collect();
         match forced.first() {
             Some(first) if stuck.is_empty() => return Next::Step(model.convert(lane, *first)),
             _ => obstacles.extend(stuck),
@@ -137,7 +134,9 @@ impl Model {
             return Vec::new();
         };
         let refuses = |item: &Item| item.reached.contains(&lane) && !item.is_accepted(to);
-        (0..self.items.len()).filter(|item| refuses(&self.items[*item])).collect()
+        (0..self.items.len())
+            .filter(|item| refuses(&self.items[*item]))
+            .collect()
     }
 
     /// Tells whether a hop that is still to come refuses an item as it is.
@@ -180,7 +179,9 @@ impl Model {
     fn open<'a>(&'a self, item: &'a Item, and: &'a [&'a Version]) -> impl Iterator<Item = usize> + 'a {
         let now = |form: &usize| {
             let releases = item.reached.iter().map(|lane| &self.lanes[*lane].at);
-            releases.chain(and.iter().copied()).all(|at| item.forms[*form].contains(at))
+            releases
+                .chain(and.iter().copied())
+                .all(|at| item.forms[*form].contains(at))
         };
         item.higher().filter(now)
     }

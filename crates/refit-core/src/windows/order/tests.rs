@@ -42,7 +42,10 @@ fn steps(mut model: Model) -> Vec<String> {
             Next::Done => return words,
             Next::Blocked(obstacles) => {
                 let word = |obstacle: &Obstacle| {
-                    format!("lane {} item {} lags {:?}", obstacle.lane, obstacle.item, obstacle.lagging)
+                    format!(
+                        "lane {} item {} lags {:?}",
+                        obstacle.lane, obstacle.item, obstacle.lagging
+                    )
                 };
                 words.extend(obstacles.iter().map(word));
                 return words;
@@ -80,7 +83,14 @@ fn what_a_hop_takes_away_is_converted_before_with_all_that_waits_for_a_later_hop
             item(0, "c", &[0..20, 7..20], &[0]),
         ],
     };
-    assert_eq!(steps(model), ["convert 0 {0: 1, 1: 1}", "upgrade 0 to v2.8.0 {}", "upgrade 0 to v2.9.0 {}"]);
+    assert_eq!(
+        steps(model),
+        [
+            "convert 0 {0: 1, 1: 1}",
+            "upgrade 0 to v2.8.0 {}",
+            "upgrade 0 to v2.9.0 {}"
+        ]
+    );
 }
 
 #[test]
@@ -89,7 +99,10 @@ fn what_is_open_before_and_after_a_hop_goes_with_it_when_a_later_one_would_force
         lanes: vec![lane(0, &[6, 8, 9])],
         items: vec![item(0, "b", &[0..9, 0..20], &[0]), item(0, "b", &[0..20, 2..20], &[0])],
     };
-    assert_eq!(steps(model), ["upgrade 0 to v2.8.0 {0: 1, 1: 1}", "upgrade 0 to v2.9.0 {}"]);
+    assert_eq!(
+        steps(model),
+        ["upgrade 0 to v2.8.0 {0: 1, 1: 1}", "upgrade 0 to v2.9.0 {}"]
+    );
 }
 
 #[test]
@@ -101,7 +114,10 @@ fn what_a_hop_brings_goes_with_it_only_in_one_go_with_the_definitions() {
     let apart = ["upgrade 0 to v2.7.0 {}", "convert 0 {0: 1}", "upgrade 0 to v2.9.0 {}"];
     assert_eq!(steps(model.clone()), apart);
     model.items[0].together.insert(0);
-    assert_eq!(steps(model.clone()), ["upgrade 0 to v2.7.0 {0: 1}", "upgrade 0 to v2.9.0 {}"]);
+    assert_eq!(
+        steps(model.clone()),
+        ["upgrade 0 to v2.7.0 {0: 1}", "upgrade 0 to v2.9.0 {}"]
+    );
     model.lanes[0].staged = false;
     assert_eq!(steps(model), apart);
 }
@@ -131,7 +147,10 @@ fn repositories_that_a_hop_forces_get_a_request_each_and_those_of_others_none() 
             item(3, "app", &[0..8, 0..20], &[]),
         ],
     };
-    assert_eq!(steps(model), ["convert 1 {0: 1}", "convert 2 {1: 1}", "upgrade 0 to v2.8.0 {}"]);
+    assert_eq!(
+        steps(model),
+        ["convert 1 {0: 1}", "convert 2 {1: 1}", "upgrade 0 to v2.8.0 {}"]
+    );
 }
 
 #[test]
@@ -142,7 +161,10 @@ fn what_cannot_be_converted_stands_in_the_way_of_its_own_lane_alone() {
         lanes: vec![lane(0, &[6, 8]), lane(1, &[6, 8])],
         items: vec![stuck, item(1, "b", &[0..8, 0..20], &[1])],
     };
-    assert_eq!(steps(model), ["convert 1 {1: 1}", "upgrade 1 to v2.8.0 {}", "lane 0 item 0 lags []"]);
+    assert_eq!(
+        steps(model),
+        ["convert 1 {1: 1}", "upgrade 1 to v2.8.0 {}", "lane 0 item 0 lags []"]
+    );
 }
 
 /// Every request that could come next in a state: any hop that refuses nothing, with all that can go with it, and in any
@@ -160,7 +182,8 @@ fn possible(model: &Model) -> Vec<Step> {
                         let mut others = item.reached.iter().filter(|other| **other != lane);
                         others.all(|other| item.forms[*form].contains(&model.lanes[*other].at))
                     };
-                    item.higher().find(|form| item.forms[*form].contains(to) && others(form))
+                    item.higher()
+                        .find(|form| item.forms[*form].contains(to) && others(form))
                 }
                 false => model.open(item, &[to]).next(),
             });
@@ -170,7 +193,11 @@ fn possible(model: &Model) -> Vec<Step> {
     for repository in 0..3 {
         let forms = all(model, repository, &|item| model.open(item, &[]).next());
         if !forms.is_empty() {
-            steps.push(Step::Convert { repository, lane: 0, forms });
+            steps.push(Step::Convert {
+                repository,
+                lane: 0,
+                forms,
+            });
         }
     }
     steps
@@ -217,7 +244,10 @@ fn random(random: &mut Random, most: usize) -> Model {
         let mut forms = Vec::new();
         for _ in 0..1 + random.below(3) {
             forms.push(from..until);
-            from = from.max(1) + random.below(until - from.min(until - 1)).min(until.saturating_sub(from + 1));
+            from = from.max(1)
+                + random
+                    .below(until - from.min(until - 1))
+                    .min(until.saturating_sub(from + 1));
             until += 1 + random.below(4);
         }
         if let Some(last) = forms.last_mut() {
@@ -226,14 +256,24 @@ fn random(random: &mut Random, most: usize) -> Model {
         let reached: Vec<usize> = (0..lanes.len()).filter(|_| !random.once_in(3)).collect();
         let mut made = item(random.below(3), &format!("f{}", number / 2), &forms, &reached);
         let beside = |lane: &usize| made.repository == lanes[*lane].repository;
-        made.together = reached.iter().copied().filter(beside).filter(|_| random.once_in(3)).collect();
+        made.together = reached
+            .iter()
+            .copied()
+            .filter(beside)
+            .filter(|_| random.once_in(3))
+            .collect();
         items.push(made);
     }
     Model { lanes, items }
 }
 
 fn told(model: &Model) -> String {
-    let minors = |versions: &BTreeSet<Version>| versions.iter().map(|v| v.series().minor.to_string()).collect::<Vec<_>>();
+    let minors = |versions: &BTreeSet<Version>| {
+        versions
+            .iter()
+            .map(|v| v.series().minor.to_string())
+            .collect::<Vec<_>>()
+    };
     let mut text = String::new();
     for lane in &model.lanes {
         let hops: Vec<String> = lane.hops.iter().map(ToString::to_string).collect();
@@ -241,8 +281,17 @@ fn told(model: &Model) -> String {
     }
     for item in &model.items {
         let forms: Vec<String> = item.forms.iter().map(|form| minors(form).join(" ")).collect();
-        let Item { repository, files, reached, together, .. } = item;
-        text += &format!("{repository} {files:?} of {reached:?} with {together:?}: {}\n", forms.join(" | "));
+        let Item {
+            repository,
+            files,
+            reached,
+            together,
+            ..
+        } = item;
+        text += &format!(
+            "{repository} {files:?} of {reached:?} with {together:?}: {}\n",
+            forms.join(" | ")
+        );
     }
     text
 }
@@ -274,5 +323,8 @@ fn no_order_is_shorter_for_one_cluster() {
 fn for_several_clusters_an_order_is_found_where_there_is_one_and_hardly_ever_one_request_too_long() {
     let longer = compared(3);
     let all: usize = longer.values().sum();
-    assert!(longer[&0] * 100 > all * 99 && longer.keys().all(|more| *more < 2), "{longer:?}");
+    assert!(
+        longer[&0] * 100 > all * 99 && longer.keys().all(|more| *more < 2),
+        "{longer:?}"
+    );
 }
