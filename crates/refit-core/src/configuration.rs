@@ -13,6 +13,7 @@ use refit_manifest::{Path, Stream, stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::release::Version;
 use crate::report::API_VERSION;
 use crate::value;
 
@@ -47,6 +48,34 @@ pub struct Spec {
     /// Where the contents of releases come from; the first that has a version is taken. `--catalog` goes before them.
     #[serde(default, skip_serializing_if = "Catalog::is_empty")]
     pub catalog: Catalog,
+    /// The release that the plane was first installed with, or the one that was installed when all stored objects were last
+    /// migrated. Without it, the oldest release in the Git history is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", regex(pattern = r"^v?[0-9]+\.[0-9]+\.[0-9]+"))]
+    pub installed_since: Option<Version>,
+    /// The version of Kubernetes that every cluster has at least, such as `1.33` or `v1.33.4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^v?[0-9]+\.[0-9]+(\.[0-9]+.*)?$"))]
+    pub kubernetes: Option<String>,
+    /// How stored objects are migrated between two releases.
+    #[serde(default, skip_serializing_if = "Migration::is_empty")]
+    pub migration: Migration,
+}
+
+/// How stored objects are migrated between two releases.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Migration {
+    /// An image that has `sh` and `kubectl`. With it, requests carry a Job that migrates inside the cluster; without it they
+    /// say what a person must run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+}
+
+impl Migration {
+    fn is_empty(&self) -> bool {
+        self.image.is_none()
+    }
 }
 
 /// The name of a cluster.
@@ -172,6 +201,7 @@ impl Configuration {
         for line in sources.lines() {
             let _ = writeln!(text, "  {line}");
         }
+        self.spec.write_routes(&mut text);
         text
     }
 
@@ -207,6 +237,14 @@ impl Configuration {
                 return wrong(format!("spec.catalog.sources[{index}]"), "it is empty".to_owned());
             }
         }
+        if let Some(text) = self.spec.kubernetes.as_ref().filter(|text| kubernetes(text).is_none()) {
+            let reason = format!("`{text}` is not a version of Kubernetes; write it like `\"1.33\"`");
+            return wrong("spec.kubernetes".to_owned(), reason);
+        }
+        if let Some(image) = self.spec.migration.image.as_ref().filter(|image| !is_image(image)) {
+            let reason = format!("`{image}` is no image; write it like `registry.example.org/kubectl:1.33.4`");
+            return wrong("spec.migration.image".to_owned(), reason);
+        }
         Ok(())
     }
 
@@ -221,6 +259,28 @@ impl Configuration {
 }
 
 impl Spec {
+    /// Gives the version of Kubernetes that every cluster has at least.
+    pub fn kubernetes(&self) -> Option<Version> {
+        self.kubernetes.as_deref().and_then(kubernetes)
+    }
+
+    fn write_routes(&self, text: &mut String) {
+        if let Some(since) = &self.installed_since {
+            text.push_str(
+                "  # The release that the plane began with: which API versions may be stored follows from it.\n",
+            );
+            let _ = writeln!(text, "  installedSince: {since}");
+        }
+        if let Some(kubernetes) = &self.kubernetes {
+            text.push_str("  # The version of Kubernetes that every cluster has at least.\n");
+            let _ = writeln!(text, "  kubernetes: {}", scalar::write(kubernetes, Style::Plain));
+        }
+        if let Some(image) = &self.migration.image {
+            text.push_str("  # The image of Jobs that migrate stored objects; it has `sh` and `kubectl`.\n");
+            let _ = writeln!(text, "  migration:\n    image: {}", scalar::write(image, Style::Plain));
+        }
+    }
+
     /// Gives the name that a folder was given, by the folder that is synchronised or one that holds a generated manifest.
     pub fn name_of(&self, directory: &str, generated: &[Path]) -> Option<&str> {
         let named = |cluster: &&NamedCluster| {
@@ -236,6 +296,20 @@ const HEAD: &str = "\
 # The configuration of refit. Everything here can be left out: what it names is discovered otherwise.
 # The schema of this file: docs/refit.schema.json of refit.
 ";
+
+/// Reads `1.33`, `v1.33.4` or `v1.33.4-eks-a1b2`; what vendors add says nothing about age.
+pub(crate) fn kubernetes(text: &str) -> Option<Version> {
+    let numbers = text.split(['-', '+']).next()?;
+    Version::parse(numbers)
+        .or_else(|_| Version::parse(&format!("{numbers}.0")))
+        .ok()
+}
+
+/// Tells whether a text can be the name of an image; it becomes a plain value of a manifest.
+fn is_image(text: &str) -> bool {
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "./:@-_".contains(letter);
+    text.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && text.chars().all(allowed)
+}
 
 /// Tells whether a text can be the name of a cluster: it becomes a file name and a part of commands.
 fn is_name(text: &str) -> bool {
@@ -305,6 +379,13 @@ mod tests {
             let configuration = Configuration::new(Spec {
                 clusters: names.iter().map(named).collect(),
                 catalog: Catalog { sources },
+                installed_since: names.first().map(|_| Version::new(2, 2, 3)),
+                kubernetes: names.first().map(|_| "1.30".to_owned()),
+                migration: Migration {
+                    image: names
+                        .first()
+                        .map(|_| "registry.example.org:5000/kubectl:1.33.4".to_owned()),
+                },
             });
             assert_eq!(
                 read(&configuration.write()).unwrap(),
@@ -372,6 +453,31 @@ mod tests {
             "{}",
             complaint("a: [\n")
         );
+    }
+
+    #[test]
+    fn what_routes_are_told_is_checked() {
+        let with = |rest: &str| complaint(&format!("{HEADER}spec: {{{rest}}}\n"));
+        assert_eq!(
+            with("kubernetes: newest"),
+            "`spec.kubernetes`: `newest` is not a version of Kubernetes; write it like `\"1.33\"`"
+        );
+        assert_eq!(
+            with("migration: {image: \"a b\"}"),
+            "`spec.migration.image`: `a b` is no image; write it like `registry.example.org/kubectl:1.33.4`"
+        );
+        assert!(
+            with("installedSince: two").contains("is not a version"),
+            "{}",
+            with("installedSince: two")
+        );
+        let spec = read(&format!(
+            "{HEADER}spec: {{kubernetes: \"1.33\", installedSince: 2.2.3}}\n"
+        ))
+        .unwrap()
+        .spec;
+        assert_eq!(spec.kubernetes(), Some(Version::new(1, 33, 0)));
+        assert_eq!(spec.installed_since, Some(Version::new(2, 2, 3)));
     }
 
     #[test]

@@ -89,6 +89,9 @@ codes! {
     StoredVersionRemoved: Blocking,
         "Objects may be stored in an API version that the target's definitions lack; the API server refuses such a definition.",
         "upgrade to an earlier release that still has the version, migrate the stored objects, then go on";
+    KubernetesTooOld: Blocking,
+        "A release on the way asks for a newer Kubernetes than the cluster has.",
+        "upgrade Kubernetes first, then run again";
     PastPointOfNoReturn: Blocking,
         "Objects may be stored in an API version that the release to go back to does not serve.",
         "go forward to a release that repairs what is wrong, or restore the cluster from a backup made before the upgrade";

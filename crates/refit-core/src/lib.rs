@@ -34,6 +34,8 @@ pub mod updaters;
 pub mod inventory;
 pub mod copied;
 pub mod check;
+pub mod evidence;
+pub mod route;
 pub mod windows;
 pub mod pruning;
 pub mod rollback;

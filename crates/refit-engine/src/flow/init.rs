@@ -49,6 +49,7 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
                 named => named.to_vec(),
             },
         },
+        ..ground.inventory.said.clone()
     };
     body.content = Configuration::new(written.clone()).write();
     let present = ground.snapshot.tree.bytes(&Path::from(configuration::FILE));
