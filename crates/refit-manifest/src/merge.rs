@@ -5,10 +5,8 @@
 //! nor platforms.
 
 mod diff3;
-mod layout;
 mod image;
 mod quantity;
-mod render;
 mod lines;
 mod class;
 mod keys;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::layout;
 use super::merger::{Choice, Holder, Merger, Proposal, Three};
 use crate::decision::{Class, Outcome, Rule};
+use crate::layout;
 use crate::parse::{Kind, Layout, NodeRef, view};
 
 impl<'a> Merger<'a> {

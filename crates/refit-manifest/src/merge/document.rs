@@ -4,10 +4,10 @@ use super::expect::{Expect, holds};
 use super::header::{self, Lead};
 use super::index::Index;
 use super::merger::{Choice, Holder, Merger, Proposal, Three, short};
-use super::{layout, render};
 use crate::decision::{Class, Outcome, Rule};
 use crate::parse::{self, NodeRef, same, view};
 use crate::stream::Document;
+use crate::{layout, render};
 
 /// The three sides of one document.
 #[derive(Clone, Copy)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::document::{self, Sides, Wanted};
-use super::layout;
 use super::merger::{Merger, Subject};
-use super::render::Target;
 use crate::decision::Decision;
 use crate::edit::{self, Splice};
+use crate::layout;
 use crate::parse::{self, Kind, NodeRef};
+use crate::render::Target;
 use crate::stream::{Document, Stream};
 use crate::tree::Path;
 
@@ -142,7 +142,7 @@ fn finish(ours: &Stream, mut done: Done, wanted: &[Wanted<'_>]) -> Result<Done, 
     if done.splices.is_empty() {
         return Ok(done);
     }
-    if is_crlf(ours.bytes()) {
+    if layout::is_crlf(ours.bytes()) {
         for (splice, _) in &mut done.splices {
             splice.text = splice.text.replace("\r\n", "\n").replace('\n', "\r\n");
         }
@@ -193,16 +193,4 @@ fn shared_value(document: &Document) -> Option<String> {
         open.extend(below.into_iter().filter(|node| node.kind() != Kind::Alias));
     }
     None
-}
-
-/// Tells whether most lines end in CRLF.
-pub(super) fn is_crlf(bytes: &[u8]) -> bool {
-    let mut total = 0_usize;
-    let mut crlf = 0_usize;
-    for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').take(2000) {
-        let _ = byte;
-        total += 1;
-        crlf += usize::from(at > 0 && bytes[at - 1] == b'\r');
-    }
-    crlf * 2 > total
 }

@@ -6,8 +6,9 @@ use super::expect::Expect;
 use super::image::ImageRef;
 use super::lines::{self, Lines};
 use super::merger::{Choice, Merger, Proposal, Three, short};
-use super::{layout, quantity};
+use super::quantity;
 use crate::decision::{Class, Outcome, Rule};
+use crate::layout;
 use crate::parse::Kind;
 use crate::scalar::Style;
 

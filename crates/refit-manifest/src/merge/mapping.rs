@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::elements::{self, Element, Places, Spot};
+use super::elements::Places;
 use super::expect::Expect;
-use super::layout;
 use super::merger::{Choice, Holder, Merger, Proposal, Three, short};
-use super::render;
 use super::value::only_removals;
 use crate::decision::{Outcome, Rule};
+use crate::elements::{self, Element, Spot};
 use crate::parse::{Kind, Layout, NodeRef, canonical, same, view};
+use crate::{layout, render};
 
 type Keyed<'a> = HashMap<&'a str, NodeRef<'a>>;
 

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::Settings;
 use super::expect::Expect;
 use super::keys::ListPlace;
-use super::layout::{self, Indents};
-use super::render::{Notation, Target};
 use crate::decision::{Answer, Class, Decision, DecisionId, Outcome, Rule};
 use crate::edit::Splice;
+use crate::layout::{self, Indents};
 use crate::parse::{Kind, Layout, NodeRef};
+use crate::render::{Notation, Target};
 use crate::stream::Identity;
 use crate::tree::Path;
 
@@ -177,14 +177,14 @@ impl<'a> Merger<'a> {
         ));
     }
 
+    /// Adds a splice as it is, for the newest decision.
+    pub(super) fn add(&mut self, splice: Splice) {
+        self.splice(splice.range, splice.text);
+    }
+
     /// Inserts whole lines at the start of a line, or at the end of a file that lacks the last line end.
     pub(super) fn insert_lines(&mut self, bytes: &[u8], at: usize, lines: &str) {
-        if at == bytes.len() && at > 0 && bytes[at - 1] != b'\n' {
-            let text = format!("\n{}", lines.strip_suffix('\n').unwrap_or(lines));
-            self.splice(at..at, text);
-        } else {
-            self.splice(at..at, lines);
-        }
+        self.add(crate::elements::insert_lines(bytes, at, lines));
     }
 
     pub(super) fn block(&mut self, reason: impl Into<String>) {

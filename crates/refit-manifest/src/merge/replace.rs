@@ -1,10 +1,10 @@
 //! Puts a value of theirs, or a person's value, where ours has one.
 
 use super::expect::Expect;
-use super::layout;
 use super::merger::{Holder, Merger, Three};
-use super::render::{self, Parent};
+use crate::layout;
 use crate::parse::{Kind, Layout, NodeRef};
+use crate::render::{self, Parent};
 use crate::scalar::{self, Style, Value};
 
 impl<'a> Merger<'a> {
@@ -116,7 +116,7 @@ impl<'a> Merger<'a> {
             return;
         }
         let lines = lines.strip_suffix('\n').unwrap_or(&lines);
-        let comment = comment_behind(bytes, start);
+        let comment = layout::comment_behind(bytes, start);
         let text = if lines.is_empty() {
             format!("{inline}{comment}")
         } else {
@@ -151,16 +151,6 @@ fn with_header_comment(three: Three<'_>, written: (String, String)) -> (String, 
 /// Tells whether the value has bytes, or an empty place behind its colon.
 fn has_place(three: Three<'_>) -> bool {
     !three.ours.source().is_empty() || matches!(three.holder, Holder::Key(..))
-}
-
-/// Gives the comment on the line of a key or dash whose value stands on the lines below, with the blanks before it.
-pub(super) fn comment_behind(bytes: &[u8], slot: usize) -> String {
-    let line = String::from_utf8_lossy(&bytes[slot..layout::line_end(bytes, slot)]);
-    if line.trim_start().starts_with('#') {
-        line.trim_end().to_owned()
-    } else {
-        String::new()
-    }
 }
 
 /// Gives the bytes that a new scalar takes: an anchor stays, a tag goes.

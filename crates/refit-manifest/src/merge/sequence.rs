@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use super::diff3::{self, Change, Region};
-use super::elements::{self, Element, Places, Spot};
+use super::elements::Places;
 use super::expect::Expect;
 use super::keys::{Keying, Keys};
 use super::leaf::proposal;
 use super::merger::{Choice, Holder, Merger, Three};
-use super::{layout, render};
 use crate::decision::{Class, Outcome, Rule};
+use crate::elements::{self, Element, Spot};
 use crate::parse::{Kind, Layout, NodeRef, canonical, same};
+use crate::{layout, render};
 
 /// A list and what becomes of its items.
 struct Work<'a> {

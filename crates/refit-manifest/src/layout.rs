@@ -8,22 +8,22 @@ use crate::parse::{Kind, Layout, NodeRef};
 use crate::scalar::Style;
 
 /// Gives the start of the line that holds an offset.
-pub(super) fn line_start(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn line_start(bytes: &[u8], at: usize) -> usize {
     memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1)
 }
 
 /// Gives the offset behind the line end of the line that holds an offset.
-pub(super) fn line_end(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(bytes: &[u8], at: usize) -> usize {
     memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)
 }
 
 /// Gives the number of bytes between the start of the line and an offset.
-pub(super) fn column(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn column(bytes: &[u8], at: usize) -> usize {
     at - line_start(bytes, at)
 }
 
 /// Tells whether only spaces stand before an offset on its line.
-pub(super) fn first_on_line(bytes: &[u8], at: usize) -> bool {
+pub(crate) fn first_on_line(bytes: &[u8], at: usize) -> bool {
     bytes[line_start(bytes, at)..at].iter().all(|byte| *byte == b' ')
 }
 
@@ -38,7 +38,7 @@ fn keeps_blanks(node: NodeRef<'_>) -> bool {
 }
 
 /// Gives the end of a node's last byte of content, without the line ends behind a block scalar.
-pub(super) fn content_end(node: NodeRef<'_>) -> usize {
+pub(crate) fn content_end(node: NodeRef<'_>) -> usize {
     let span = node.span();
     match node.kind() {
         Kind::Scalar(Style::Literal | Style::Folded) => {
@@ -60,7 +60,7 @@ pub(super) fn content_end(node: NodeRef<'_>) -> usize {
 }
 
 /// Cuts the blank lines at the end of a text and the last line end; blanks behind text stay.
-pub(super) fn without_blank_lines(text: &str) -> &str {
+pub(crate) fn without_blank_lines(text: &str) -> &str {
     let mut text = without_line_end(text);
     while let Some((before, last)) = text.rsplit_once('\n') {
         if !last.trim().is_empty() {
@@ -77,12 +77,12 @@ fn without_line_end(text: &str) -> &str {
 }
 
 /// Gives the offset behind the last line of a node, its trailing comment included.
-pub(super) fn after(node: NodeRef<'_>) -> usize {
+pub(crate) fn after(node: NodeRef<'_>) -> usize {
     line_end(node.bytes(), content_end(node))
 }
 
 /// Gives the start of the comment lines that stand directly above a line, not before `floor`.
-pub(super) fn lead_start(bytes: &[u8], element: usize, floor: usize) -> usize {
+pub(crate) fn lead_start(bytes: &[u8], element: usize, floor: usize) -> usize {
     let mut start = line_start(bytes, element);
     while start > floor {
         let above = line_start(bytes, start - 1);
@@ -95,12 +95,12 @@ pub(super) fn lead_start(bytes: &[u8], element: usize, floor: usize) -> usize {
 }
 
 /// Tells whether a line holds nothing but a comment.
-pub(super) fn is_comment(line: &[u8]) -> bool {
+pub(crate) fn is_comment(line: &[u8]) -> bool {
     line.iter().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'#')
 }
 
 /// Gives the offset behind the colon of a key.
-pub(super) fn after_colon(key: NodeRef<'_>) -> Option<usize> {
+pub(crate) fn after_colon(key: NodeRef<'_>) -> Option<usize> {
     let bytes = key.bytes();
     let end = key.full_span().end;
     let skip = bytes[end..]
@@ -110,7 +110,7 @@ pub(super) fn after_colon(key: NodeRef<'_>) -> Option<usize> {
 }
 
 /// Gives the offset of the dash of an item of a block sequence.
-pub(super) fn dash(item: NodeRef<'_>) -> Option<usize> {
+pub(crate) fn dash(item: NodeRef<'_>) -> Option<usize> {
     let bytes = item.bytes();
     let mut end = item.full_span().start;
     loop {
@@ -132,7 +132,7 @@ pub(super) fn dash(item: NodeRef<'_>) -> Option<usize> {
 }
 
 /// Gives the comment behind a node on its last line, with the blanks before it.
-pub(super) fn trailing_comment(node: NodeRef<'_>) -> &str {
+pub(crate) fn trailing_comment(node: NodeRef<'_>) -> &str {
     let bytes = node.bytes();
     let end = content_end(node);
     let line = &bytes[end..line_end(bytes, end)];
@@ -145,7 +145,7 @@ pub(super) fn trailing_comment(node: NodeRef<'_>) -> &str {
 }
 
 /// Gives the comment on the first line of a block of text, with the blanks before it.
-pub(super) fn header_comment(node: NodeRef<'_>) -> &str {
+pub(crate) fn header_comment(node: NodeRef<'_>) -> &str {
     if !matches!(node.kind(), Kind::Scalar(Style::Literal | Style::Folded)) {
         return "";
     }
@@ -154,17 +154,39 @@ pub(super) fn header_comment(node: NodeRef<'_>) -> &str {
     header[indicator.len()..].trim_end()
 }
 
+/// Gives the comment on the line of a key or dash whose value stands on the lines below, with the blanks before it.
+pub(crate) fn comment_behind(bytes: &[u8], slot: usize) -> String {
+    let line = String::from_utf8_lossy(&bytes[slot..line_end(bytes, slot)]);
+    if line.trim_start().starts_with('#') {
+        line.trim_end().to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Tells whether most lines end in CRLF.
+pub(crate) fn is_crlf(bytes: &[u8]) -> bool {
+    let mut total = 0_usize;
+    let mut crlf = 0_usize;
+    for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').take(2000) {
+        let _ = byte;
+        total += 1;
+        crlf += usize::from(at > 0 && bytes[at - 1] == b'\r');
+    }
+    crlf * 2 > total
+}
+
 /// How a file indents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Indents {
+pub(crate) struct Indents {
     /// Columns from a key to the keys of its mapping.
-    pub(super) step: usize,
+    pub(crate) step: usize,
     /// Columns from a key to the dashes of its sequence.
-    pub(super) sequence: usize,
+    pub(crate) sequence: usize,
 }
 
 /// Reads the indents of a document from its first block mapping and sequence that stand under a key.
-pub(super) fn indents(root: NodeRef<'_>) -> Option<Indents> {
+pub(crate) fn indents(root: NodeRef<'_>) -> Option<Indents> {
     let mut step = None;
     let mut sequence = None;
     let mut open = vec![root];

@@ -3,19 +3,19 @@
 //! In: nodes and the place where they go. Out: text with `\n` line ends. Bytes are copied from theirs wherever the
 //! indentation of both sides agrees; else the structure is written anew around copied scalars.
 
-use super::layout::{self, Indents};
+use crate::layout::{self, Indents};
 use crate::parse::{Kind, Layout, NodeRef};
 use crate::scalar::{self, Style, Value};
 
 /// How the text must look at its new place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target {
+pub(crate) struct Target {
     /// The column of the first byte.
-    pub(super) column: usize,
+    pub(crate) column: usize,
     /// The indents of ours.
-    pub(super) ours: Option<Indents>,
+    pub(crate) ours: Option<Indents>,
     /// The indents of theirs.
-    pub(super) theirs: Option<Indents>,
+    pub(crate) theirs: Option<Indents>,
 }
 
 impl Target {
@@ -44,7 +44,7 @@ impl Target {
 }
 
 /// Writes an entry of a block mapping as whole lines, with the comments that belong to it.
-pub(super) fn entry(key: NodeRef<'_>, value: NodeRef<'_>, floor: usize, target: Target) -> String {
+pub(crate) fn entry(key: NodeRef<'_>, value: NodeRef<'_>, floor: usize, target: Target) -> String {
     let start = key.full_span().start;
     let mut out = lead(key.bytes(), start, floor, target.column);
     if target.copies() {
@@ -61,7 +61,7 @@ pub(super) fn entry(key: NodeRef<'_>, value: NodeRef<'_>, floor: usize, target: 
 }
 
 /// Writes an item of a block sequence as whole lines, with the comments that belong to it.
-pub(super) fn item(node: NodeRef<'_>, floor: usize, target: Target) -> String {
+pub(crate) fn item(node: NodeRef<'_>, floor: usize, target: Target) -> String {
     let start = layout::dash(node).unwrap_or(node.full_span().start);
     let mut out = lead(node.bytes(), start, floor, target.column);
     if target.copies() && node.bytes()[start] == b'-' {
@@ -73,7 +73,7 @@ pub(super) fn item(node: NodeRef<'_>, floor: usize, target: Target) -> String {
 }
 
 /// Writes the body of a document whose root stands at column 0.
-pub(super) fn document(root: NodeRef<'_>, target: Target) -> String {
+pub(crate) fn document(root: NodeRef<'_>, target: Target) -> String {
     if target.copies() || root.span().start != layout::line_start(root.bytes(), root.span().start) {
         let start = layout::line_start(root.bytes(), root.full_span().start);
         return terminated(unix(&text_of(root, start, layout::after(root))));
@@ -84,7 +84,7 @@ pub(super) fn document(root: NodeRef<'_>, target: Target) -> String {
 }
 
 /// Writes a value that stands behind a colon or dash: the rest of that line, then whole lines.
-pub(super) fn value(node: NodeRef<'_>, parent: Parent, target: Target) -> (String, String) {
+pub(crate) fn value(node: NodeRef<'_>, parent: Parent, target: Target) -> (String, String) {
     let mut out = String::new();
     let indents = target.indents();
     match parent {
@@ -103,7 +103,7 @@ pub(super) fn value(node: NodeRef<'_>, parent: Parent, target: Target) -> (Strin
 
 /// What a value hangs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parent {
+pub(crate) enum Parent {
     /// A key of a mapping; the column is the key's.
     Key,
     /// A dash of a sequence; the column is the dash's.
@@ -111,7 +111,7 @@ pub(super) enum Parent {
 }
 
 /// Writes a node on one line for a flow collection; `json` asks for JSON.
-pub(super) fn flow(node: NodeRef<'_>, notation: Notation) -> String {
+pub(crate) fn flow(node: NodeRef<'_>, notation: Notation) -> String {
     match node.target().kind() {
         Kind::Mapping(_) => {
             let parts: Vec<String> = node
@@ -130,7 +130,7 @@ pub(super) fn flow(node: NodeRef<'_>, notation: Notation) -> String {
 
 /// What a flow collection is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
+pub(crate) enum Notation {
     /// YAML.
     Yaml,
     /// JSON: keys and strings in double quotes.
@@ -138,7 +138,7 @@ pub(super) enum Notation {
 }
 
 /// Writes a key for a flow mapping.
-pub(super) fn flow_key(key: NodeRef<'_>, notation: Notation) -> String {
+pub(crate) fn flow_key(key: NodeRef<'_>, notation: Notation) -> String {
     match notation {
         Notation::Json => scalar::write(key.text().unwrap_or_default(), Style::Double),
         Notation::Yaml => flow_scalar(key, notation),
@@ -162,7 +162,7 @@ fn flow_scalar(node: NodeRef<'_>, notation: Notation) -> String {
 }
 
 /// Writes a scalar of theirs on one line for a place where ours has a scalar in a wanted style.
-pub(super) fn scalar_text(node: NodeRef<'_>, wanted: Option<Style>) -> String {
+pub(crate) fn scalar_text(node: NodeRef<'_>, wanted: Option<Style>) -> String {
     let node = node.target();
     match (node.kind(), wanted) {
         (Kind::Scalar(own), Some(style)) if own != style && matches!(node.value(), Some(Value::Text(_))) => {
