@@ -153,6 +153,34 @@ fn remove_flow(all: &[Element<'_>], first_staying: usize, index: usize) -> Resul
     Ok(Splice { range, text })
 }
 
+/// Replaces the value behind a colon or dash by the rest of a line and whole lines.
+pub(crate) fn replace_slot(old: NodeRef<'_>, start: usize, (inline, lines): (&str, &str)) -> Vec<Splice> {
+    let bytes = old.bytes();
+    let end = layout::content_end(old).max(start);
+    if !bytes[start..end].contains(&b'\n') {
+        let text = inline.to_owned();
+        let mut out = vec![Splice {
+            range: start..end,
+            text,
+        }];
+        if !lines.is_empty() {
+            out.push(insert_lines(bytes, layout::line_end(bytes, end), lines));
+        }
+        return out;
+    }
+    let lines = lines.strip_suffix('\n').unwrap_or(lines);
+    let comment = layout::comment_behind(bytes, start);
+    let text = if lines.is_empty() {
+        format!("{inline}{comment}")
+    } else {
+        format!("{inline}{comment}\n{lines}")
+    };
+    vec![Splice {
+        range: start..end,
+        text,
+    }]
+}
+
 /// Gives the offset behind the lines of an element, with the blank lines that its block scalar keeps.
 fn after_lines(element: Element<'_>) -> usize {
     let at = layout::line_end(element.value.bytes(), element.end);

@@ -15,6 +15,7 @@ mod render;
 mod elements;
 pub mod schema;
 pub mod decision;
+pub mod convert;
 pub mod merge;
 
 pub use decision::{Answer, Answers, Class, Decision, DecisionId, Outcome, Rule};

@@ -30,7 +30,7 @@ impl Target {
         }
     }
 
-    fn indents(&self) -> Indents {
+    pub(crate) fn indents(&self) -> Indents {
         let indents = self.ours.or(self.theirs).unwrap_or(Indents { step: 2, sequence: 0 });
         let sequence = match indents.sequence {
             usize::MAX => self.theirs.map_or(0, |theirs| theirs.sequence),
@@ -180,7 +180,7 @@ pub(crate) fn scalar_text(node: NodeRef<'_>, wanted: Option<Style>) -> String {
     }
 }
 
-fn lead(bytes: &[u8], start: usize, floor: usize, column: usize) -> String {
+pub(crate) fn lead(bytes: &[u8], start: usize, floor: usize, column: usize) -> String {
     if !layout::first_on_line(bytes, start) {
         return String::new();
     }
@@ -195,7 +195,7 @@ fn text_of(node: NodeRef<'_>, start: usize, end: usize) -> String {
     String::from_utf8_lossy(&node.bytes()[start..end]).into_owned()
 }
 
-fn copied(node: NodeRef<'_>, start: usize, end: usize, column: usize) -> String {
+pub(crate) fn copied(node: NodeRef<'_>, start: usize, end: usize, column: usize) -> String {
     let from = layout::column(node.bytes(), start);
     let text = terminated(unix(&text_of(node, start, end)));
     format!("{:column$}{}", "", shifted(&text, from, column))
@@ -263,7 +263,7 @@ fn emit_lines(out: &mut String, node: NodeRef<'_>, column: usize, indents: Inden
     }
 }
 
-fn emit_entry(out: &mut String, key: NodeRef<'_>, value: NodeRef<'_>, column: usize, indents: Indents) {
+pub(crate) fn emit_entry(out: &mut String, key: NodeRef<'_>, value: NodeRef<'_>, column: usize, indents: Indents) {
     out.push_str(&" ".repeat(column));
     out.push_str(key.bytes_text(key.full_span()));
     out.push(':');

@@ -182,11 +182,6 @@ impl<'a> Merger<'a> {
         self.splice(splice.range, splice.text);
     }
 
-    /// Inserts whole lines at the start of a line, or at the end of a file that lacks the last line end.
-    pub(super) fn insert_lines(&mut self, bytes: &[u8], at: usize, lines: &str) {
-        self.add(crate::elements::insert_lines(bytes, at, lines));
-    }
-
     pub(super) fn block(&mut self, reason: impl Into<String>) {
         self.blocked.get_or_insert_with(|| reason.into());
     }

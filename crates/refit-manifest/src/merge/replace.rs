@@ -2,6 +2,7 @@
 
 use super::expect::Expect;
 use super::merger::{Holder, Merger, Three};
+use crate::elements;
 use crate::layout;
 use crate::parse::{Kind, Layout, NodeRef};
 use crate::render::{self, Parent};
@@ -105,24 +106,9 @@ impl<'a> Merger<'a> {
     /// Replaces what stands behind a colon or dash by the rest of a line and whole lines.
     fn replace_slot(&mut self, three: Three<'a>, start: usize, written: (String, String)) {
         let (inline, lines) = with_header_comment(three, written);
-        let ours = three.ours;
-        let bytes = ours.bytes();
-        let end = layout::content_end(ours).max(start);
-        if !bytes[start..end].contains(&b'\n') {
-            self.splice(start..end, inline);
-            if !lines.is_empty() {
-                self.insert_lines(bytes, layout::line_end(bytes, end), &lines);
-            }
-            return;
+        for splice in elements::replace_slot(three.ours, start, (&inline, &lines)) {
+            self.add(splice);
         }
-        let lines = lines.strip_suffix('\n').unwrap_or(&lines);
-        let comment = layout::comment_behind(bytes, start);
-        let text = if lines.is_empty() {
-            format!("{inline}{comment}")
-        } else {
-            format!("{inline}{comment}\n{lines}")
-        };
-        self.splice(start..end, text);
     }
 
     fn replace_lines(&mut self, ours: NodeRef<'a>, range: std::ops::Range<usize>, lines: &str) {

@@ -147,6 +147,12 @@ impl<'a> NodeRef<'a> {
         self.parsed.anchored.get(&self.id).map(AsRef::as_ref)
     }
 
+    /// Tells whether an alias of the document stands for the node.
+    pub(crate) fn is_aliased(self) -> bool {
+        let stands_for = |node: &Node| matches!(node.content, Content::Alias(Some(id)) if id == self.id);
+        self.anchor().is_some() && self.parsed.nodes.iter().any(stands_for)
+    }
+
     /// Gives the node's tag, core tags by their suffix.
     pub fn tag(self) -> Option<&'a str> {
         self.parsed.tags.get(&self.id).map(AsRef::as_ref)

@@ -39,7 +39,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "refit-manifest",
         workspace: &[],
-        outside: Outside::Only(&["granit-parser", "memchr", "similar", "thiserror"]),
+        outside: Outside::Only(&["granit-parser", "memchr", "regex", "similar", "thiserror"]),
     },
     Rule {
         name: "refit-kustomize",

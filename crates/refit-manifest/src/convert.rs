@@ -1,0 +1,136 @@
+//! Converts one object by rules: other API versions, other fields, the same file.
+//!
+//! In: the node of an object (a document, an item of a list, the content of a patch), the wanted API version and
+//! [`Rule`]s. Out: minimal splices in the file that the node stands in, what they change, and what a person must look
+//! at. Knows neither releases nor platforms: when a rule may run is decided by the caller.
+//!
+//! A conversion is a draft of the object first ([`draft`]), then splices ([`write`](mod@write)); the file is read again
+//! with the splices and compared with the draft. A second conversion finds nothing to do.
+
+mod field;
+mod rule;
+mod version;
+mod pattern;
+mod draft;
+mod wrap;
+mod template;
+mod run;
+mod emit;
+mod write;
+mod verify;
+
+use std::ops::Range;
+
+use crate::edit::Splice;
+use crate::parse::{Kind, NodeRef};
+
+pub use field::{Field, InvalidField};
+pub use pattern::{InvalidPattern, Pattern};
+pub use rule::{Condition, Defaults, Operation, Place, Rule, Shapes, Weight};
+pub use version::compare_versions;
+
+/// What a conversion does to an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Converted {
+    /// The edits, by offsets of the file that the node stands in, with the line ends of that file.
+    pub splices: Vec<Splice>,
+    /// What the edits change, in the order of the rules; empty without edits.
+    pub changes: Vec<Change>,
+    /// What a person must know or look at.
+    pub reviews: Vec<Review>,
+}
+
+impl Converted {
+    /// Tells whether the object stays as it is.
+    pub fn is_untouched(&self) -> bool {
+        self.splices.is_empty()
+    }
+
+    /// Tells whether a rule stopped the conversion.
+    pub fn is_stopped(&self) -> bool {
+        self.reviews.iter().any(|review| review.weight == Weight::Stop)
+    }
+}
+
+/// One change of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The rule's id.
+    pub rule: String,
+    /// The field, with the index of each list item.
+    pub field: String,
+    /// What stood there; empty where nothing did.
+    pub before: String,
+    /// What stands there now; empty where nothing does.
+    pub after: String,
+    /// What happened and why.
+    pub message: String,
+}
+
+/// Something that a person must know or look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// The rule's id.
+    pub rule: String,
+    /// What it means for the conversion.
+    pub weight: Weight,
+    /// The field, with the index of each list item; empty for the object.
+    pub field: String,
+    /// Where it stands in the file.
+    pub span: Range<usize>,
+    /// What is to be looked at, and what to do.
+    pub message: String,
+}
+
+/// Converts an object; `wanted` is an API version without its group, `None` leaves the API version alone.
+///
+/// Rules of other groups and kinds are passed over. Where one rule gives a review of the weight [`Weight::Stop`], the
+/// object stays as it is. A version newer than the wanted one stays, with a report.
+pub fn convert(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule]) -> Converted {
+    let text = |key| object.get(key).and_then(NodeRef::text).unwrap_or_default();
+    let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
+    let kind = text("kind");
+    let about: Vec<&Rule> = rules
+        .iter()
+        .copied()
+        .filter(|rule| rule.is_about(group, kind))
+        .collect();
+    if about.is_empty() || !matches!(object.kind(), Kind::Mapping(_)) {
+        return Converted::default();
+    }
+    let subject = run::Subject {
+        object,
+        group,
+        version,
+        wanted,
+    };
+    let mut outcome = run::run(&subject, &about);
+    if outcome.is_stopped() || outcome.changes.is_empty() {
+        return outcome.untouched();
+    }
+    let last = about[about.len() - 1];
+    match write::splices(object, &outcome.draft).and_then(|splices| {
+        verify::check(object, &outcome.draft, &splices)?;
+        Ok(splices)
+    }) {
+        Ok(splices) => Converted {
+            splices,
+            changes: outcome.changes,
+            reviews: outcome.reviews,
+        },
+        Err(reason) => {
+            let rule = outcome
+                .changes
+                .first()
+                .map_or(last.id.clone(), |change| change.rule.clone());
+            outcome.reviews.push(Review {
+                rule,
+                weight: Weight::Stop,
+                field: String::new(),
+                span: object.span(),
+                message: format!("could not be converted safely: {reason}; convert it by hand"),
+            });
+            outcome.untouched()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Rules as data.
+
+use super::field::Field;
+use super::pattern::Pattern;
+
+/// What is done with objects of some kinds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The name that findings and texts refer to.
+    pub id: String,
+    /// The API group.
+    pub group: String,
+    /// The kinds.
+    pub kinds: Vec<String>,
+    /// What must hold, all of it; read from the object as the rules before left it.
+    pub conditions: Vec<Condition>,
+    /// What is done, in this order.
+    pub operations: Vec<Operation>,
+    /// Why, for people.
+    pub message: String,
+}
+
+impl Rule {
+    /// Tells whether the rule is about a kind of a group.
+    pub fn is_about(&self, group: &str, kind: &str) -> bool {
+        self.group == group && self.kinds.iter().any(|known| known == kind)
+    }
+}
+
+/// What must hold for a rule to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The field is written, null or not; with `[]` in any item.
+    Present(Field),
+    /// The field is not written.
+    Absent(Field),
+    /// The field is a scalar with one of these texts.
+    Equal(Field, Vec<String>),
+    /// The field is a scalar and its text has a match.
+    Matching(Field, Pattern),
+    /// The object is written in one of these API versions.
+    Version(Vec<String>),
+    /// One of these API versions is wanted.
+    Wanted(Vec<String>),
+    /// One of these holds.
+    Any(Vec<Condition>),
+    /// It does not hold.
+    Not(Box<Condition>),
+}
+
+/// One thing that a rule does. Operations on fields that are not written do nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Sets the API version to the wanted one, where that is newer.
+    SetVersion,
+    /// Takes a field out, with the comments that belong to it.
+    Remove(Field),
+    /// Moves or renames a field; the mappings above the new one are made, those left empty go.
+    Move {
+        /// Where it stands.
+        from: Field,
+        /// Where it goes; nothing may stand there but an equal value.
+        to: Field,
+    },
+    /// Writes the value of a field at a second place, too.
+    Copy {
+        /// Where it stands.
+        from: Field,
+        /// Where it goes; an other value there is for people.
+        to: Field,
+    },
+    /// Takes a field out when another has the same value.
+    Contract {
+        /// What goes.
+        old: Field,
+        /// What has the value now.
+        new: Field,
+    },
+    /// Puts a value, or all items of a list, into a list and takes the field out.
+    Insert {
+        /// The value or list.
+        from: Field,
+        /// The list; made where it is missing.
+        to: Field,
+        /// At which end.
+        place: Place,
+    },
+    /// Makes each item of a list that is an object a mapping with the object's text under a key.
+    WrapItems {
+        /// The list.
+        list: Field,
+        /// The key.
+        key: String,
+    },
+    /// Makes a list or mapping a text.
+    Wrap(Field),
+    /// Sets a field to a scalar, written as in YAML.
+    Set {
+        /// The field.
+        field: Field,
+        /// The scalar.
+        value: String,
+        /// Where in its mapping a new one goes.
+        place: Place,
+    },
+    /// Deals with a field that is missing although its default changed.
+    Default {
+        /// The field.
+        field: Field,
+        /// The old default, as in YAML.
+        value: String,
+        /// What to do.
+        mode: Defaults,
+    },
+    /// Rewrites known shapes of templates in a text; others are for people.
+    Rewrite {
+        /// The text.
+        field: Field,
+        /// Which shapes.
+        shapes: Shapes,
+    },
+    /// Stops where a field is missing or null.
+    Require {
+        /// The field.
+        field: Field,
+        /// What to do about it.
+        reason: String,
+    },
+    /// Marks a field, or the object, for people.
+    Review {
+        /// The field.
+        field: Option<Field>,
+        /// How much it weighs.
+        weight: Weight,
+        /// What to look at.
+        message: String,
+    },
+}
+
+/// An end of a list or mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In front.
+    First,
+    /// Behind.
+    Last,
+}
+
+/// What is done about a default that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defaults {
+    /// It is told.
+    Report,
+    /// The old default is written.
+    Write,
+}
+
+/// Known shapes of templates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shapes {
+    /// `.Updated` of the messages of Flux's image automation becomes `.Changed`.
+    FluxUpdated,
+}
+
+/// What a review means for the conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// It is worth knowing.
+    Report,
+    /// A person must look; the object is converted, or needs no edit.
+    Review,
+    /// The object cannot be converted and stays as it is.
+    Stop,
+}

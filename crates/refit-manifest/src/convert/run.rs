@@ -1,0 +1,222 @@
+//! Runs rules on a draft.
+//!
+//! In: the object and the rules about it, in order. Out: the draft, its changes, what is for people.
+
+mod moves;
+mod steps;
+
+use std::cmp::Ordering;
+
+use super::draft::{Draft, Hindrance};
+use super::field::{At, Field, Step, places, text_of};
+use super::rule::{Condition, Rule, Weight};
+use super::version::compare_versions;
+use super::{Change, Converted, Review};
+use crate::parse::NodeRef;
+
+/// The object and what is wanted of it.
+pub(super) struct Subject<'a, 'r> {
+    pub(super) object: NodeRef<'a>,
+    pub(super) group: &'a str,
+    pub(super) version: &'a str,
+    pub(super) wanted: Option<&'r str>,
+}
+
+/// What the rules made of an object.
+pub(super) struct Outcome<'a> {
+    pub(super) draft: Draft<'a>,
+    pub(super) changes: Vec<Change>,
+    pub(super) reviews: Vec<Review>,
+}
+
+impl Outcome<'_> {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.reviews.iter().any(|review| review.weight == Weight::Stop)
+    }
+
+    /// Gives the reviews alone.
+    pub(super) fn untouched(self) -> Converted {
+        Converted {
+            reviews: self.reviews,
+            ..Converted::default()
+        }
+    }
+}
+
+/// Runs rules on an object, each on what the rules before left.
+pub(super) fn run<'a>(subject: &Subject<'a, '_>, rules: &[&Rule]) -> Outcome<'a> {
+    let mut runner = Runner {
+        subject,
+        rule: "",
+        message: "",
+        out: Outcome {
+            draft: Draft::Kept(subject.object),
+            changes: Vec::new(),
+            reviews: Vec::new(),
+        },
+    };
+    for rule in rules {
+        if rule.conditions.iter().all(|condition| runner.holds(condition)) {
+            runner.rule = &rule.id;
+            runner.message = &rule.message;
+            for operation in &rule.operations {
+                runner.operation(operation);
+            }
+        }
+    }
+    if let Some(sealed) = subject.object.parsed().root().and_then(|root| root.get("sops"))
+        && !runner.out.changes.is_empty()
+    {
+        runner.review(
+            Weight::Stop,
+            "sops",
+            Some(sealed),
+            "encrypted with SOPS, whose checksum an edit would break; convert it with sops",
+        );
+    }
+    runner.out
+}
+
+struct Runner<'a, 'r> {
+    subject: &'r Subject<'a, 'r>,
+    rule: &'r str,
+    message: &'r str,
+    out: Outcome<'a>,
+}
+
+impl<'a> Runner<'a, '_> {
+    fn holds(&self, condition: &Condition) -> bool {
+        let texts = |field: &Field| {
+            let found = self.found(field.steps());
+            found
+                .iter()
+                .filter_map(|place| self.out.draft.at(place)?.text().map(ToOwned::to_owned))
+                .collect::<Vec<String>>()
+        };
+        match condition {
+            Condition::Present(field) => !self.found(field.steps()).is_empty(),
+            Condition::Absent(field) => self.found(field.steps()).is_empty(),
+            Condition::Equal(field, values) => texts(field).iter().any(|text| values.contains(text)),
+            Condition::Matching(field, pattern) => texts(field).iter().any(|text| pattern.is_in(text)),
+            Condition::Version(versions) => versions.iter().any(|version| version == self.subject.version),
+            Condition::Wanted(versions) => {
+                let wanted = self.subject.wanted;
+                wanted.is_some_and(|wanted| versions.iter().any(|version| version == wanted))
+            }
+            Condition::Any(conditions) => conditions.iter().any(|condition| self.holds(condition)),
+            Condition::Not(condition) => !self.holds(condition),
+        }
+    }
+
+    /// Lists the places of a field that are written.
+    fn found(&self, steps: &[Step]) -> Vec<Vec<At>> {
+        let mut out: Vec<Vec<At>> = vec![Vec::new()];
+        for step in steps {
+            out = out.into_iter().flat_map(|place| self.below(place, step)).collect();
+        }
+        out
+    }
+
+    fn below(&self, place: Vec<At>, step: &Step) -> Vec<Vec<At>> {
+        let longer = |last: At| [place.clone(), vec![last]].concat();
+        match step {
+            Step::Key(key) => {
+                let next = longer(At::Key(key.clone()));
+                if self.out.draft.at(&next).is_some() {
+                    vec![next]
+                } else {
+                    Vec::new()
+                }
+            }
+            Step::Each => {
+                let length = self.out.draft.at(&place).map_or(0, |list| list.length());
+                (0..length).map(|index| longer(At::Index(index))).collect()
+            }
+        }
+    }
+
+    /// Lists pairs of places: of two fields under the same items, the first of which is written.
+    fn pairs(&self, from: &Field, to: &Field) -> Vec<(Vec<At>, Vec<At>)> {
+        let (head, tail) = from.split_each();
+        let (_, other) = to.split_each();
+        let heads = self.found(head);
+        let pairs = heads.into_iter().map(|head| {
+            let full = |rest| [head.clone(), places(rest)].concat();
+            (full(tail), full(other))
+        });
+        pairs.filter(|(from, _)| self.out.draft.at(from).is_some()).collect()
+    }
+
+    fn change(&mut self, field: &str, before: String, after: String, what: &str) {
+        let message = if self.message.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{what}: {}", self.message)
+        };
+        self.out.changes.push(Change {
+            rule: self.rule.to_owned(),
+            field: field.to_owned(),
+            before,
+            after,
+            message,
+        });
+    }
+
+    fn review(&mut self, weight: Weight, field: &str, node: Option<NodeRef<'a>>, message: &str) {
+        let span = node.unwrap_or(self.subject.object).span();
+        self.out.reviews.push(Review {
+            rule: self.rule.to_owned(),
+            weight,
+            field: field.to_owned(),
+            span,
+            message: message.to_owned(),
+        });
+    }
+
+    fn hinder(&mut self, place: &[At], hindrance: Hindrance<'a>) {
+        let field = text_of(place);
+        let message = format!("`{field}` cannot be converted: it {}", hindrance.reason);
+        self.review(Weight::Stop, &field, hindrance.node, &message);
+    }
+
+    fn set_version(&mut self) {
+        let Subject {
+            group,
+            version,
+            wanted: Some(wanted),
+            ..
+        } = *self.subject
+        else {
+            return;
+        };
+        let node = self.subject.object.get("apiVersion");
+        match compare_versions(version, wanted) {
+            Some(Ordering::Less) => self.raise(group, wanted),
+            Some(Ordering::Equal) => {}
+            Some(Ordering::Greater) => {
+                let message = format!("written in `{version}`, which is newer than `{wanted}`; left as it is");
+                self.review(Weight::Report, "apiVersion", node, &message);
+            }
+            None if version == wanted => {}
+            None => {
+                let message =
+                    format!("`{version}` is no API version that can be compared with `{wanted}`; set it by hand");
+                self.review(Weight::Review, "apiVersion", node, &message);
+            }
+        }
+    }
+}
+
+/// Gives a value on one line for people.
+fn shown(draft: &Draft<'_>) -> String {
+    let text = match (draft.text(), draft.origin()) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(node)) => node.source().to_owned(),
+        (None, None) => String::new(),
+    };
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() > 80 {
+        words = words.chars().take(79).chain(['…']).collect();
+    }
+    words
+}

@@ -1,0 +1,84 @@
+//! Reads a file with its splices and compares it with the draft.
+
+use std::sync::Arc;
+
+use super::draft::{Draft, Form};
+use crate::edit::{self, Splice};
+use crate::parse::{Kind, NodeRef, same, view};
+use crate::scalar::Value;
+use crate::stream::Stream;
+
+/// Checks that the splices make the draft of an object and leave all else alone; the error says what differs.
+pub(super) fn check(object: NodeRef<'_>, draft: &Draft<'_>, splices: &[Splice]) -> Result<(), String> {
+    let bytes: Arc<[u8]> = edit::apply(object.bytes(), splices).map_err(|error| error.to_string())?;
+    let stream = Stream::split(bytes).map_err(|error| error.to_string())?;
+    let start = object.span().start;
+    let document = stream
+        .documents()
+        .iter()
+        .find(|document| document.span().contains(&start));
+    let document = document.ok_or("the document is gone")?;
+    let found = document.parsed().map_err(|error| error.to_string())?.root();
+    let found = found.ok_or("the document is empty")?;
+    let root = object.parsed().root().ok_or("the document is empty")?;
+    if is_as_wanted(root, found, object, draft) {
+        Ok(())
+    } else {
+        Err("the result would not read back as computed".to_owned())
+    }
+}
+
+/// Compares a value with what it was, and the object in it with its draft.
+fn is_as_wanted<'a>(old: NodeRef<'a>, found: NodeRef<'_>, object: NodeRef<'a>, draft: &Draft<'a>) -> bool {
+    if old == object {
+        return reads_as(draft, found);
+    }
+    let span = old.full_span();
+    if old.kind() == Kind::Alias || object.span().start < span.start || span.end < object.span().end {
+        return same(old, found);
+    }
+    let inside = |a, b| is_as_wanted(a, b, object, draft);
+    match (old.kind(), found.kind()) {
+        (Kind::Mapping(_), Kind::Mapping(_)) => {
+            old.entries().len() == found.entries().len()
+                && old
+                    .entries()
+                    .zip(found.entries())
+                    .all(|((key, a), (name, b))| key.text() == name.text() && inside(a, b))
+        }
+        (Kind::Sequence(_), Kind::Sequence(_)) => {
+            old.items().len() == found.items().len() && old.items().zip(found.items()).all(|(a, b)| inside(a, b))
+        }
+        _ => same(old, found),
+    }
+}
+
+/// Tells whether a value reads as a draft says.
+fn reads_as(draft: &Draft<'_>, found: NodeRef<'_>) -> bool {
+    match draft {
+        Draft::Kept(node) => same(*node, found),
+        Draft::Scalar(scalar) => match scalar.form {
+            Form::Written => found.text() == Some(&scalar.text),
+            _ => found.value() == Some(Value::Text(&scalar.text)),
+        },
+        Draft::Sequence(sequence) => {
+            matches!(found.kind(), Kind::Sequence(_))
+                && sequence.items.len() == found.items().len()
+                && sequence
+                    .items
+                    .iter()
+                    .zip(found.items())
+                    .all(|(item, node)| reads_as(&item.value, node))
+        }
+        Draft::Mapping(mapping) => {
+            let entries: Vec<_> = found.entries().collect();
+            matches!(found.kind(), Kind::Mapping(_))
+                && view(found).len() >= mapping.entries.len()
+                && entries.len() == mapping.entries.len()
+                && mapping.entries.iter().all(|entry| {
+                    let mut named = entries.iter().filter(|(key, _)| key.text() == Some(&entry.key));
+                    named.any(|(_, value)| reads_as(&entry.value, *value))
+                })
+        }
+    }
+}
