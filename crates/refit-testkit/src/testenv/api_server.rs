@@ -15,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 
 use super::apply::Apply;
 use super::client::Client;
-use super::guard::{Guard, until};
+use super::guard::Guard;
 use super::nodes;
 use super::parts::{built, missing};
 
@@ -88,11 +88,9 @@ impl ApiServer {
             namespaces: AtomicU32::new(0),
             nodes: OnceLock::new(),
         };
-        let ready = until("the API server is ready", || match server.guard.ended() {
-            Some(why) => Some(Err(why)),
-            None => server.is_ready().then_some(Ok(())),
-        });
-        ready.map(|()| server)
+        let is_ready = || server.is_ready().then_some(());
+        server.guard.until("the API server is ready", is_ready)?;
+        Ok(server)
     }
 
     /// Tells whether it answers, with the namespace that everything without one goes to.

@@ -51,15 +51,22 @@ struct Program {
 ///
 /// # Panics
 /// When it does not come in a minute.
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    let found = wait(look);
+    assert!(found.is_some(), "waited in vain until {what}");
+    found.expect("what was just seen")
+}
+
+/// Looks again and again, until there is something or the time is over.
+fn wait<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + PATIENCE;
-    loop {
+    while Instant::now() < deadline {
         if let Some(found) = look() {
-            return found;
+            return Some(found);
         }
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
         thread::sleep(PAUSE);
     }
+    None
 }
 
 impl Guard {
@@ -122,17 +129,31 @@ impl Guard {
         self.programs().iter().map(|program| program.process.id()).collect()
     }
 
-    /// Tells which program ended by itself, with the last lines that it wrote.
-    pub(super) fn ended(&self) -> Option<String> {
-        let mut programs = self.programs();
-        let ended = |program: &mut Program| program.process.try_wait().ok().flatten();
-        let (name, status) = programs
-            .iter_mut()
-            .find_map(|program| ended(program).map(|status| (program.name.clone(), status)))?;
-        let text = fs::read_to_string(self.log(&name)).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().collect();
-        let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
-        Some(format!("`{name}` ended with {status}:\n{last}"))
+    /// Waits for a condition that the programs bring about; an error says what they wrote last.
+    pub(super) fn until<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T, String> {
+        let in_vain = || Err(format!("waited in vain until {what}{}", self.last_words()));
+        wait(|| self.ended().map(Err).or_else(|| look().map(Ok))).unwrap_or_else(in_vain)
+    }
+
+    /// Tells which program ended by itself, and what they all wrote last.
+    fn ended(&self) -> Option<String> {
+        let ended = |program: &mut Program| {
+            let status = program.process.try_wait().ok().flatten()?;
+            Some(format!("`{}` ended with {status}", program.name))
+        };
+        let ended = self.programs().iter_mut().find_map(ended)?;
+        Some(format!("{ended}{}", self.last_words()))
+    }
+
+    /// Gives the last lines of each program.
+    fn last_words(&self) -> String {
+        let last = |program: &Program| {
+            let text = fs::read_to_string(self.log(&program.name)).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+            format!("\n`{}` wrote last:\n{last}", program.name)
+        };
+        self.programs().iter().map(last).collect()
     }
 
     fn log(&self, name: &str) -> PathBuf {

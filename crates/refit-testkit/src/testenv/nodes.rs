@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::apply::Apply;
 use super::client::{Client, Object};
-use super::guard::{Guard, until};
+use super::guard::Guard;
 
 /// The stages that are played: nodes and pods become ready at once, jobs complete, what is deleted goes.
 const STAGES: [&str; 3] = ["node/fast", "node/heartbeat", "pod/fast"];
@@ -35,13 +35,10 @@ pub(super) fn start(guard: &Guard, client: &Client, kubeconfig: &Path, (kubernet
     arguments.extend(files.map(|file| format!("--config={}", file.display())));
     guard.start(&kwok.join("kwok"), &arguments);
     client.apply(NODE.as_bytes(), &Apply::by("testkit")).expect("a node");
-    until("the fake node takes pods", || {
-        if let Some(why) = guard.ended() {
-            return Some(Err(why));
-        }
-        takes_pods(client).then_some(Ok(()))
-    })
-    .expect("running controllers");
+    let failure = guard
+        .until("the fake node takes pods", || takes_pods(client).then_some(()))
+        .err();
+    assert!(failure.is_none(), "{}", failure.unwrap_or_default());
 }
 
 /// Lists the stages of a folder, which has a Kustomization beside them.
