@@ -59,7 +59,9 @@ impl Client {
         self.merge(&address(definition), Part::Status, &status).map(drop)
     }
 
-    /// Deletes all definitions with their objects, and waits until they are gone; finalizers of objects must be gone before.
+    /// Deletes all definitions with their objects, and waits until they are gone.
+    ///
+    /// Only for a fresh server, since others need theirs; an object with a finalizer would keep its definition.
     pub fn clear_crds(&self) {
         let definitions = self.list(API_VERSION, KIND, "").expect("the definitions");
         let path = self.path(&address("")).expect("the path of definitions");
