@@ -92,6 +92,9 @@ codes! {
     KubernetesTooOld: Blocking,
         "A release on the way asks for a newer Kubernetes than the cluster has.",
         "upgrade Kubernetes first, then run again";
+    RepairNeeded: Blocking,
+        "The definitions in the cluster are not those of the release in Git, so the next step would not start where it seems to.",
+        "carry out the steps of the repair that are named, take a snapshot anew, then run again";
     PastPointOfNoReturn: Blocking,
         "Objects may be stored in an API version that the release to go back to does not serve.",
         "go forward to a release that repairs what is wrong, or restore the cluster from a backup made before the upgrade";

@@ -6,6 +6,7 @@
 mod value;
 
 pub mod digest;
+pub mod structural;
 pub mod release;
 pub mod catalog;
 pub mod generated;
@@ -36,6 +37,8 @@ pub mod copied;
 pub mod check;
 pub mod evidence;
 pub mod route;
+pub mod migration;
+pub mod repair;
 pub mod windows;
 pub mod pruning;
 pub mod rollback;

@@ -51,6 +51,7 @@ const RULES: &[Rule] = &[
         workspace: &["refit-kustomize", "refit-manifest"],
         outside: Outside::Only(&[
             "jiff",
+            "regex",
             "schemars",
             "semver",
             "serde",

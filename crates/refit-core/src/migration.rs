@@ -1,0 +1,195 @@
+//! How stored objects are migrated before a hop, where this program has no access to the cluster.
+//!
+//! In: the gate of a hop. Out: commands for a person, the shell text of a Job, the manifest of that Job with the account and
+//! the rights that it needs. Carries nothing out.
+//!
+//! Which program migrates: `flux migrate` from Flux 2.7.1 on (facts/flux.md 2.5; 2.7.0 leaves managed fields as they are),
+//! before that `kubectl` alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::release::Version;
+use crate::route::{Hop, Stale};
+
+/// The functions of the shell text.
+const FUNCTIONS: &str = include_str!("migration/migrate.sh");
+
+/// How long a finished Job stays, in seconds: a week. Where it stands in Git, Flux would start it anew after that, which
+/// changes nothing; the next request takes it out of Git.
+pub const TTL_SECONDS: u32 = 604_800;
+
+/// A Job that migrates inside the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job<'a> {
+    /// The name of all its objects, see [`name`].
+    pub name: String,
+    /// The namespace of the plane.
+    pub namespace: &'a str,
+    /// An image with `sh` and `kubectl`.
+    pub image: &'a str,
+    /// What is migrated.
+    pub gate: &'a [Stale],
+}
+
+/// Gives the name of the Job before a hop, which no other hop has.
+pub fn name(hop: &Hop) -> String {
+    let plain = |version: &Version| version.to_string().replace(['.', '+'], "-").to_ascii_lowercase();
+    format!("refit-migrate-{}-{}", plain(&hop.from), plain(&hop.to))
+}
+
+/// Says in a line what is migrated to which version, per definition.
+pub fn summary(gate: &[Stale]) -> Vec<String> {
+    let mut kinds: BTreeMap<&str, (&Stale, BTreeSet<&str>)> = BTreeMap::new();
+    for stale in gate {
+        let entry = kinds.entry(&stale.crd).or_insert((stale, BTreeSet::new()));
+        entry.1.insert(&stale.version);
+    }
+    let line = |(_, (stale, versions)): (&&str, &(&Stale, BTreeSet<&str>))| {
+        let versions: Vec<&str> = versions.iter().copied().collect();
+        format!("{} from `{}` to `{}`", stale.kind, versions.join("`, `"), stale.storage)
+    };
+    kinds.iter().map(line).collect()
+}
+
+/// Lists the lines that a person runs before a hop, at the installed release. The last one shows whether it worked: each
+/// definition must list its storage version alone.
+pub fn commands(gate: &[Stale], installed: &Version) -> Vec<String> {
+    match *installed >= Version::new(2, 7, 1) {
+        true => vec!["flux migrate".to_owned(), shown(gate)],
+        false => by_kubectl(gate),
+    }
+}
+
+/// Lists the lines that migrate with `kubectl` alone, whatever is installed.
+pub fn by_kubectl(gate: &[Stale]) -> Vec<String> {
+    let text = script(gate);
+    let mut lines: Vec<String> = vec!["cat > migrate.sh <<'SCRIPT'".to_owned()];
+    lines.extend(text.lines().map(ToOwned::to_owned));
+    lines.extend(["SCRIPT".to_owned(), "sh migrate.sh".to_owned(), shown(gate)]);
+    lines
+}
+
+fn shown(gate: &[Stale]) -> String {
+    let crds: Vec<&str> = crds(gate).into_iter().collect();
+    format!(
+        "kubectl get crd {} -o custom-columns=NAME:.metadata.name,STORED:.status.storedVersions",
+        crds.join(" ")
+    )
+}
+
+/// Gives the shell text that migrates; it needs `kubectl` alone and can be run again at any time.
+pub fn script(gate: &[Stale]) -> String {
+    let mut text = String::from(FUNCTIONS);
+    for crd in crds(gate) {
+        let _ = writeln!(text, "migrate {crd}");
+    }
+    text
+}
+
+/// Writes the manifest of a Job with its account and rights: to read and rewrite the objects of these kinds, and to write
+/// the status of their definitions. All of it goes with the next request.
+pub fn manifest(job: &Job<'_>) -> String {
+    let Job {
+        name, namespace, image, ..
+    } = job;
+    let labels = "  labels:\n    app.kubernetes.io/name: refit-migrate\n    app.kubernetes.io/managed-by: refit\n";
+    let mut text = String::from(
+        "# Migrates stored objects before the next step of an upgrade; written by refit, which removes it with that step.\n",
+    );
+    let _ = write!(
+        text,
+        "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: {name}\n  namespace: {namespace}\n{labels}---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n{labels}rules:\n"
+    );
+    text.push_str(&rules(job.gate));
+    let _ = write!(
+        text,
+        "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: {name}\n{labels}\
+         roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: {name}\nsubjects:\n\
+         - kind: ServiceAccount\n  name: {name}\n  namespace: {namespace}\n---\n\
+         apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {name}\n  namespace: {namespace}\n{labels}  annotations:\n    \
+         kustomize.toolkit.fluxcd.io/substitute: disabled\nspec:\n  backoffLimit: 10\n  \
+         ttlSecondsAfterFinished: {TTL_SECONDS}\n{}",
+        pod(name, image)
+    );
+    for line in script(job.gate).lines() {
+        match line {
+            "" => text.push('\n'),
+            line => {
+                let _ = writeln!(text, "          {line}");
+            }
+        }
+    }
+    text
+}
+
+/// The pod of the Job up to its script; it runs under the restricted pod security standard.
+fn pod(name: &str, image: &str) -> String {
+    format!(
+        "  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: refit-migrate
+        app.kubernetes.io/managed-by: refit
+    spec:
+      serviceAccountName: {name}
+      restartPolicy: OnFailure
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 65534
+        seccompProfile:
+          type: RuntimeDefault
+      volumes:
+      - name: home
+        emptyDir: {{}}
+      containers:
+      - name: migrate
+        image: {image}
+        env:
+        - name: HOME
+          value: /home/migrate
+        volumeMounts:
+        - name: home
+          mountPath: /home/migrate
+        securityContext:
+          allowPrivilegeEscalation: false
+          readOnlyRootFilesystem: true
+          capabilities:
+            drop:
+            - ALL
+        command:
+        - sh
+        - -c
+        - |
+"
+    )
+}
+
+fn rules(gate: &[Stale]) -> String {
+    let mut text = String::from(
+        "- apiGroups:\n  - apiextensions.k8s.io\n  resources:\n  - customresourcedefinitions\n  \
+         - customresourcedefinitions/status\n  resourceNames:\n",
+    );
+    let crds = crds(gate);
+    for crd in &crds {
+        let _ = writeln!(text, "  - {crd}");
+    }
+    text.push_str("  verbs:\n  - get\n  - patch\n");
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (plural, group) in crds.iter().filter_map(|crd| crd.split_once('.')) {
+        groups.entry(group).or_default().push(plural);
+    }
+    for (group, plurals) in groups {
+        let _ = write!(text, "- apiGroups:\n  - {group}\n  resources:\n");
+        for plural in plurals {
+            let _ = writeln!(text, "  - {plural}");
+        }
+        text.push_str("  verbs:\n  - get\n  - list\n  - patch\n");
+    }
+    text
+}
+
+fn crds(gate: &[Stale]) -> BTreeSet<&str> {
+    gate.iter().map(|stale| stale.crd.as_str()).collect()
+}
