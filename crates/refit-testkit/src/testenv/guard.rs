@@ -167,9 +167,11 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The shell ends the programs. An id is free for others only when its process was waited for: after that.
+        // The shell ends the programs, before they are waited for: only then others can have their ids. Should somebody
+        // have ended the shell, they are ended here.
         drop(self.ids.take());
         for program in self.programs().iter_mut() {
+            let _ = program.process.kill();
             let _ = program.process.wait();
         }
         let _ = self.watch.wait();
