@@ -3,6 +3,7 @@
 //! In: texts of catalog files, embedded or given. Out: a [`Catalog`] that answers questions about releases. Release
 //! contents (manifests) are not part of it, and it knows of no source that has them.
 
+pub mod rules;
 mod read;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 pub use read::{Error, Texts};
+pub use rules::{ConversionRule, ConversionRules, Purpose, Window};
 
 use crate::release::{Platform, Series, Version};
 
@@ -25,6 +27,7 @@ pub struct Catalog {
     floors: Vec<Floor>,
     releases: Vec<Release>,
     resources: Vec<Resource>,
+    rules: ConversionRules,
 }
 
 /// A component that a plane can have.
@@ -273,6 +276,16 @@ impl Catalog {
     /// Lists the kinds of custom resources with their histories.
     pub fn resources(&self) -> &[Resource] {
         &self.resources
+    }
+
+    /// Gives the rules by which objects are converted.
+    pub fn rules(&self) -> &ConversionRules {
+        &self.rules
+    }
+
+    /// Adds the rules of a user's file; where moves of the two undo each other, the error says so and nothing changes.
+    pub fn add_rules(&mut self, rules: ConversionRules) -> Result<(), rules::Error> {
+        self.rules.add(rules)
     }
 
     /// Gives a kind of custom resource by the name of its CRD.

@@ -26,7 +26,7 @@ use crate::parse::{Kind, NodeRef};
 
 pub use field::{Field, InvalidField};
 pub use pattern::{InvalidPattern, Pattern};
-pub use rule::{Condition, Defaults, Operation, Place, Rule, Shapes, Weight};
+pub use rule::{Condition, Defaults, Operation, Place, Rule, Shapes, Texts, Weight};
 pub use version::compare_versions;
 
 /// What a conversion does to an object.

@@ -6,6 +6,7 @@ use refit_manifest::parse;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use super::rules::{self, ConversionRules};
 use super::{Catalog, Component, Floor, Group, Release, Resource, Seen};
 use crate::release::{InvalidPlatform, Platform, Version};
 use crate::value;
@@ -43,6 +44,14 @@ pub enum Error {
         /// What is wrong with the name.
         source: InvalidPlatform,
     },
+    /// The rules cannot be used.
+    #[error("catalog file `{file}` cannot be used; hint: correct it as the cause says")]
+    Rules {
+        /// The file.
+        file: &'static str,
+        /// What is wrong.
+        source: rules::Error,
+    },
     /// Two statements do not go together.
     #[error("catalog file `{file}` contradicts itself: {what}; hint: correct that line")]
     Contradiction {
@@ -62,6 +71,8 @@ pub struct Texts<'a> {
     pub releases: &'a str,
     /// `apis.yaml`: API versions of the custom resources.
     pub apis: &'a str,
+    /// `conversions.yaml`: rules by which objects are converted.
+    pub conversions: &'a str,
 }
 
 impl Texts<'static> {
@@ -70,12 +81,14 @@ impl Texts<'static> {
         platform: include_str!("../../../../catalog/flux/platform.yaml"),
         releases: include_str!("../../../../catalog/flux/releases.yaml"),
         apis: include_str!("../../../../catalog/flux/apis.yaml"),
+        conversions: include_str!("../../../../catalog/flux/conversions.yaml"),
     };
 }
 
 const PLATFORM: &str = "platform.yaml";
 const RELEASES: &str = "releases.yaml";
 const APIS: &str = "apis.yaml";
+const CONVERSIONS: &str = "conversions.yaml";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,6 +158,10 @@ impl Catalog {
         let releases = releases(listed)?;
         apis.resources.iter().try_for_each(check_history)?;
         ascending(PLATFORM, about.kubernetes.floors.iter().map(|floor| &floor.from))?;
+        let rules = ConversionRules::read(CONVERSIONS, texts.conversions).map_err(|source| Error::Rules {
+            file: CONVERSIONS,
+            source,
+        })?;
         Ok(Self {
             platform,
             date,
@@ -155,6 +172,7 @@ impl Catalog {
             floors: about.kubernetes.floors,
             releases,
             resources: apis.resources,
+            rules,
         })
     }
 }

@@ -70,8 +70,8 @@ pub(super) struct Scalar<'a> {
 pub(super) enum Form<'a> {
     /// As a string of lines after `|` where the place allows it.
     Lines,
-    /// As the text stands, which is not a string.
-    Written,
+    /// As a rule writes it: a number, a flag or a string.
+    Written(String),
     /// With this source in place of that of the node.
     Edited(NodeRef<'a>, String),
 }

@@ -135,7 +135,7 @@ impl Hand {
 
     fn scalar(self, scalar: &Scalar<'_>) -> String {
         match (&scalar.form, self.notation) {
-            (Form::Written, _) => scalar.text.clone(),
+            (Form::Written(source), _) => source.clone(),
             (_, Notation::Json) => scalar::write(&scalar.text, Style::Double),
             (Form::Lines, Notation::Yaml) => scalar::write(&scalar.text, Style::Single),
             _ => scalar::write(&scalar.text, Style::Plain),
@@ -172,7 +172,7 @@ fn has_lines(scalar: &Scalar<'_>) -> bool {
     let wanted = match &scalar.form {
         Form::Lines => text.contains('\n'),
         Form::Edited(node, _) => matches!(node.kind(), Kind::Scalar(Style::Literal | Style::Folded)),
-        Form::Written => false,
+        Form::Written(_) => false,
     };
     wanted
         && !text.starts_with([' ', '\n', '\t'])

@@ -82,6 +82,17 @@ impl Field {
         self.0.split_at(at)
     }
 
+    /// Gives the field up to its last `[]` as text; empty without.
+    pub fn lists(&self) -> String {
+        Self(self.split_each().0.to_vec()).to_string()
+    }
+
+    /// Gives the field that holds it as text; empty at the top.
+    pub fn parent(&self) -> String {
+        let above = self.0.split_last().map_or(&[][..], |(_, above)| above);
+        Self(above.to_vec()).to_string()
+    }
+
     /// Tells whether the field lies inside another, or is the same.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0)

@@ -130,11 +130,35 @@ pub enum Operation {
     Review {
         /// The field.
         field: Option<Field>,
+        /// Which texts of the field; `None` for all values.
+        text: Option<Texts>,
         /// How much it weighs.
         weight: Weight,
         /// What to look at.
         message: String,
     },
+}
+
+/// Which texts are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Texts {
+    /// Those with a match.
+    Matching(Pattern),
+    /// Those without a match.
+    NotMatching(Pattern),
+    /// Those of more characters.
+    LongerThan(usize),
+}
+
+impl Texts {
+    /// Tells whether a text is meant.
+    pub fn have(&self, text: &str) -> bool {
+        match self {
+            Self::Matching(pattern) => pattern.is_in(text),
+            Self::NotMatching(pattern) => !pattern.is_in(text),
+            Self::LongerThan(limit) => text.chars().count() > *limit,
+        }
+    }
 }
 
 /// An end of a list or mapping.

@@ -58,7 +58,7 @@ fn reads_as(draft: &Draft<'_>, found: NodeRef<'_>) -> bool {
     match draft {
         Draft::Kept(node) => same(*node, found),
         Draft::Scalar(scalar) => match scalar.form {
-            Form::Written => found.text() == Some(&scalar.text),
+            Form::Written(_) => found.text() == Some(&scalar.text),
             _ => found.value() == Some(Value::Text(&scalar.text)),
         },
         Draft::Sequence(sequence) => {

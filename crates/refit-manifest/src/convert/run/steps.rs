@@ -2,10 +2,10 @@
 
 use super::super::draft::{Draft, Entry, Form, Hindrance, Item, Mapping, Scalar, check_whole};
 use super::super::field::{At, Field, text_of};
-use super::super::rule::{Defaults, Operation, Place, Shapes, Weight};
+use super::super::rule::{Defaults, Operation, Place, Shapes, Texts, Weight};
 use super::super::{template, wrap};
 use super::{Runner, shown};
-use crate::parse::{Kind, Layout, NodeRef};
+use crate::parse::{self, Kind, Layout, NodeRef};
 use crate::scalar::{self, Style};
 
 impl<'a> Runner<'a, '_> {
@@ -25,7 +25,12 @@ impl<'a> Runner<'a, '_> {
             Operation::Default { field, value, mode } => self.default_of(field, value, *mode),
             Operation::Rewrite { field, shapes } => self.each(field, |runner, place| runner.rewrite(place, *shapes)),
             Operation::Require { field, reason } => self.require(field, reason),
-            Operation::Review { field, weight, message } => self.mark(field.as_ref(), *weight, message),
+            Operation::Review {
+                field,
+                text,
+                weight,
+                message,
+            } => self.mark(field.as_ref(), text.as_ref(), *weight, message),
         }
     }
 
@@ -186,12 +191,17 @@ impl<'a> Runner<'a, '_> {
 
     /// Sets one scalar; gives what stood there, `None` when it stood there already.
     fn set_one(&mut self, place: &[At], value: &str, end: Place) -> Result<Option<String>, Hindrance<'a>> {
+        let parsed = parse::parse(value.as_bytes(), 0..value.len()).ok();
+        let Some(text) = parsed.as_ref().and_then(|parsed| parsed.root()?.text()) else {
+            let reason = format!("would be set to `{value}`, which is no scalar");
+            return Err(Hindrance { node: None, reason });
+        };
         let written = Draft::Scalar(Scalar {
-            text: value.to_owned(),
-            form: Form::Written,
+            text: text.to_owned(),
+            form: Form::Written(value.to_owned()),
         });
         if let Some(known) = self.out.draft.at(place) {
-            if known.text() == Some(value) {
+            if known.text() == Some(text) {
                 return Ok(None);
             }
             let before = shown(&known);
@@ -300,13 +310,22 @@ impl<'a> Runner<'a, '_> {
         }
     }
 
-    fn mark(&mut self, field: Option<&Field>, weight: Weight, message: &str) {
+    fn mark(&mut self, field: Option<&Field>, text: Option<&Texts>, weight: Weight, message: &str) {
         let Some(field) = field else {
             return self.review(weight, "", None, message);
         };
         for place in self.found(field.steps()) {
-            let node = self.out.draft.at(&place).and_then(|value| value.origin());
-            self.review(weight, &text_of(&place), node, message);
+            let value = self.out.draft.at(&place);
+            let has = |texts: &Texts| {
+                value
+                    .as_ref()
+                    .and_then(Draft::text)
+                    .is_some_and(|text| texts.have(text))
+            };
+            if text.is_none_or(has) {
+                let node = value.as_ref().and_then(Draft::origin);
+                self.review(weight, &text_of(&place), node, message);
+            }
         }
     }
 }
