@@ -206,6 +206,18 @@ codes! {
     OverlayNotEvaluated: Warning,
         "A cluster's build uses what is not evaluated here, so its patches are not verified.",
         "compare `kustomize build` of the target branch with the one of the request's branch before merging";
+    UnreadableManifest: Warning,
+        "A file names API versions of the platform and is no YAML or JSON, so it was left as it is.",
+        "repair the file at the line named, then run the command again";
+    TemplateNotMasked: Warning,
+        "A template names API versions of the platform and cannot be read even with its actions masked, so it was left as it is.",
+        "convert the file by hand, or convert what it renders to";
+    ApiVersionNewer: Warning,
+        "An object is written in an API version that the release does not serve yet; nothing is ever lowered.",
+        "choose a release that serves the version, or write the object in a version that the release serves";
+    UnknownKind: Warning,
+        "A group of the platform does not have a kind that a file names in it.",
+        "correct the group or the kind; the API server refuses such an object";
     UnreadableElsewhere: Warning,
         "A file outside the plane cannot be read; it was left out.",
         "repair the file when it belongs to a cluster";

@@ -17,6 +17,8 @@ pub mod published;
 pub mod contents;
 pub mod finding;
 pub mod report;
+pub mod places;
+pub mod conversion;
 pub mod edits;
 pub mod configuration;
 pub mod streams;

@@ -51,6 +51,7 @@ const RULES: &[Rule] = &[
         workspace: &["refit-kustomize", "refit-manifest"],
         outside: Outside::Only(&[
             "jiff",
+            "memchr",
             "regex",
             "schemars",
             "semver",

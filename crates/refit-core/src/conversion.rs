@@ -1,0 +1,213 @@
+//! Uses of API versions and fields that releases deprecate or remove, and the edits that do away with them.
+//!
+//! In: the bytes of one file and what is [`Wanted`]. Out: a [`Reading`]: uses with their places, findings, and the bytes
+//! with every sure conversion made. What cannot be converted stays byte for byte and says why. Needs no other file.
+
+mod judge;
+mod wanted;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use refit_manifest::{Path, Stream, edit, stream};
+
+use crate::finding::{Code, Finding};
+use crate::places::{self, Sort, TroubleSort, Visit};
+use crate::release::Version;
+
+pub use wanted::{Conflict, Wanted};
+
+/// One use of an API version or a field that is deprecated or removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The file.
+    pub path: Path,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column in characters, counted from 1.
+    pub column: usize,
+    /// Where it stands in the file.
+    pub span: Range<usize>,
+    /// What stands at the place.
+    pub sort: Sort,
+    /// The object, or what a selector or reference means.
+    pub object: String,
+    /// The object around it; empty where there is none.
+    pub within: String,
+    /// The API group.
+    pub group: String,
+    /// The kind; empty where a text mentions the version alone.
+    pub kind: String,
+    /// What is used.
+    pub what: What,
+    /// The release that deprecates it.
+    pub since: Option<Version>,
+    /// The first release that does not have it any more.
+    pub removed_in: Option<Version>,
+    /// What to write in its place.
+    pub replacement: Option<String>,
+    /// Whether it is converted.
+    pub convertible: Convertible,
+    /// The rule that converts it, where it is about a field.
+    pub rule: Option<String>,
+}
+
+/// What is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// An API version, without its group.
+    Version(String),
+    /// A field and the message of the rule about it.
+    Field {
+        /// The field.
+        name: String,
+        /// What the rule says.
+        message: String,
+    },
+}
+
+/// Whether a use is converted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Convertible {
+    /// It is.
+    Yes,
+    /// It is not, or not surely as meant: a person must look, for this reason.
+    Review(String),
+    /// It must not be, for this reason.
+    No(String),
+}
+
+impl Convertible {
+    /// Gives the stable word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::Review(_) => "review",
+            Self::No(_) => "no",
+        }
+    }
+
+    /// Gives the reason why it is not simply converted.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Yes => None,
+            Self::Review(reason) | Self::No(reason) => Some(reason),
+        }
+    }
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}:{}:{}: {}: ",
+            self.path, self.line, self.column, self.object
+        )?;
+        match &self.what {
+            What::Version(version) => write!(formatter, "{}/{version}", self.group)?,
+            What::Field { name, message } => write!(formatter, "`{name}`: {message}")?,
+        }
+        Ok(())
+    }
+}
+
+/// Something worth knowing about an object that asks for no edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The object.
+    pub object: String,
+    /// What a rule says.
+    pub message: String,
+}
+
+/// What was read in a file.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The uses, in the order of their places.
+    pub uses: Vec<Use>,
+    /// What is worth knowing.
+    pub notes: Vec<Note>,
+    /// What cannot be read, or is not of the releases.
+    pub findings: Vec<Finding>,
+    /// The bytes after every sure conversion; the same as were given where there is nothing to do.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Reading {
+    fn untouched(bytes: &Arc<[u8]>) -> Self {
+        Self {
+            uses: Vec::new(),
+            notes: Vec::new(),
+            findings: Vec::new(),
+            bytes: Arc::clone(bytes),
+        }
+    }
+
+    /// Lists what is converted.
+    pub fn changes(&self) -> impl Iterator<Item = &Use> {
+        self.uses.iter().filter(|used| used.convertible == Convertible::Yes)
+    }
+
+    /// Lists what people must look at.
+    pub fn left(&self) -> impl Iterator<Item = &Use> {
+        self.uses.iter().filter(|used| used.convertible != Convertible::Yes)
+    }
+}
+
+/// Reads a file; what it gives is both the answer of a scan and that of a conversion.
+pub fn read(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
+    let mut reading = Reading::untouched(bytes);
+    if !wanted.may_concern(path, bytes) {
+        return reading;
+    }
+    let stream = match Stream::split(Arc::clone(bytes)) {
+        Ok(stream) => stream,
+        Err(error) => {
+            reading.findings.push(unreadable(path, &error));
+            return reading;
+        }
+    };
+    let mut judge = judge::Judge::new(path, &stream, wanted);
+    let splices = places::walk(path, &stream, wanted.interest(), &mut judge);
+    if !splices.is_empty() {
+        match edit::apply(bytes, &splices) {
+            Ok(converted) => reading.bytes = converted,
+            Err(_) => judge.withdraw(0, "two edits would touch the same text"),
+        }
+    }
+    let judge::Judge {
+        uses, notes, findings, ..
+    } = judge;
+    Reading {
+        uses,
+        notes,
+        findings,
+        ..reading
+    }
+}
+
+/// Reads a file and gives it converted; the same as [`read`].
+pub fn convert(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
+    read(path, bytes, wanted)
+}
+
+/// Reads a file for its uses; the same as [`read`].
+pub fn scan(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
+    read(path, bytes, wanted)
+}
+
+fn unreadable(path: &Path, error: &stream::Error) -> Finding {
+    let message = format!("{error}; the file names API versions and was left as it is");
+    Finding::new(Code::UnreadableManifest, path.as_str(), message)
+}
+
+fn trouble(path: &Path, trouble: &places::Trouble) -> Finding {
+    let code = match trouble.sort {
+        TroubleSort::Unreadable => Code::UnreadableManifest,
+        TroubleSort::Template => Code::TemplateNotMasked,
+    };
+    Finding::new(code, format!("{path}:{}", trouble.line), trouble.message.clone())
+}

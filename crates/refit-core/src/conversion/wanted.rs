@@ -1,0 +1,314 @@
+//! Which version of each kind is to be written, for one release or for several at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_kustomize::reach;
+use refit_manifest::convert::{self, Rule};
+use refit_manifest::{Path, Stream};
+
+use crate::catalog::{ApiVersions, Catalog, ConversionRules, Resource};
+use crate::generated::Definition;
+use crate::places::Interest;
+use crate::release::Version;
+
+/// What is to be written.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    releases: Vec<Version>,
+    groups: BTreeMap<String, BTreeMap<String, Kind>>,
+    rules: BTreeMap<String, Vec<Arc<Rule>>>,
+    conflicts: Vec<Conflict>,
+    interest: Interest,
+}
+
+/// A kind of which no version is served by all releases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The API group.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The versions that each release serves.
+    pub served: Vec<(Version, Vec<String>)>,
+}
+
+/// A kind and its versions.
+#[derive(Clone, Debug)]
+pub(super) struct Kind {
+    resource: Resource,
+    /// The versions that all releases serve which have the kind; `None` where none of them has it.
+    served: Option<BTreeSet<String>>,
+    deprecated: BTreeSet<String>,
+    pub(super) write: Option<String>,
+}
+
+/// How a version stands to the releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing<'a> {
+    /// All serve it, and none deprecates it.
+    Fine,
+    /// It is to be written in another, where there is one.
+    Old(Option<&'a str>),
+    /// A release does not serve it yet.
+    Newer,
+}
+
+impl Wanted {
+    /// Takes what one release serves.
+    pub fn of(catalog: &Catalog, release: &Version) -> Self {
+        Self::common(catalog, std::slice::from_ref(release))
+    }
+
+    /// Takes what all of several releases serve.
+    pub fn common(catalog: &Catalog, releases: &[Version]) -> Self {
+        Self::make(catalog.resources().to_vec(), catalog, releases)
+    }
+
+    /// Takes what a release serves whose manifests are at hand, such as one that is newer than the catalog.
+    pub fn of_manifests(catalog: &Catalog, release: &Version, manifests: &[Stream]) -> Self {
+        let mut resources = catalog.resources().to_vec();
+        for document in manifests.iter().flat_map(Stream::documents) {
+            if &*document.head().kind == "CustomResourceDefinition" {
+                let kind = document
+                    .root()
+                    .and_then(|root| root.at(&["spec", "names", "kind"])?.text());
+                let definition = Definition::read(document);
+                take(
+                    &mut resources,
+                    release,
+                    (&document.head().name, kind.unwrap_or_default()),
+                    &definition,
+                );
+            }
+        }
+        Self::make(resources, catalog, std::slice::from_ref(release))
+    }
+
+    fn make(resources: Vec<Resource>, catalog: &Catalog, releases: &[Version]) -> Self {
+        let mut groups: BTreeMap<String, BTreeMap<String, Kind>> = BTreeMap::new();
+        let mut conflicts = Vec::new();
+        for resource in resources {
+            let kind = Kind::new(resource, releases);
+            conflicts.extend(kind.conflict(releases));
+            let of_group = groups.entry(kind.resource.group().to_owned()).or_default();
+            of_group.insert(kind.resource.kind.clone(), kind);
+        }
+        let mut wanted = Self {
+            releases: releases.to_vec(),
+            groups,
+            rules: BTreeMap::new(),
+            conflicts,
+            interest: Interest::of([]),
+        };
+        wanted.add(catalog.rules());
+        wanted
+    }
+
+    /// Adds rules; those count whose window is open at all of the releases.
+    #[must_use]
+    pub fn with_rules(mut self, rules: &ConversionRules) -> Self {
+        self.add(rules);
+        self
+    }
+
+    fn add(&mut self, rules: &ConversionRules) {
+        for rule in rules.iter() {
+            if self.releases.iter().all(|release| rule.window.is_open(release)) {
+                let of_group = self.rules.entry(rule.rule.group.clone()).or_default();
+                of_group.push(Arc::new(rule.rule.clone()));
+            }
+        }
+        let known = self.groups.iter();
+        let known = known.flat_map(|(group, kinds)| kinds.keys().map(move |kind| (group.as_str(), kind.as_str())));
+        let ruled = self.rules.values().flatten();
+        let ruled = ruled.flat_map(|rule| rule.kinds.iter().map(|kind| (rule.group.as_str(), kind.as_str())));
+        self.interest = Interest::of(known.chain(ruled));
+    }
+
+    /// Gives the releases.
+    pub fn releases(&self) -> &[Version] {
+        &self.releases
+    }
+
+    /// Gives the version in which objects of a kind are written; `None` for an unknown kind, and where no version is
+    /// served by all releases.
+    pub fn version(&self, group: &str, kind: &str) -> Option<&str> {
+        self.kind(group, kind)?.write.as_deref()
+    }
+
+    /// Lists the kinds of which no version is served by all releases.
+    pub fn conflicts(&self) -> &[Conflict] {
+        &self.conflicts
+    }
+
+    /// Tells whether objects in a version must be converted: a release does not serve it any more, or deprecates it.
+    pub fn needs(&self, group: &str, kind: &str, version: &str) -> bool {
+        let kind = self.kind(group, kind);
+        kind.is_some_and(|kind| matches!(kind.standing(version), Standing::Old(_)))
+    }
+
+    /// Tells whether a file can hold something to convert, by its name and a search through its bytes.
+    pub fn may_concern(&self, path: &Path, bytes: &[u8]) -> bool {
+        let is_kustomization = reach::is_kustomization(path);
+        (path.is_yaml() || path.is_json() || is_kustomization)
+            && (self.interest.is_named_in(bytes) || (is_kustomization && self.interest.can_select(bytes)))
+    }
+
+    /// Gives the groups that matter.
+    pub(super) fn interest(&self) -> &Interest {
+        &self.interest
+    }
+
+    pub(super) fn kind(&self, group: &str, kind: &str) -> Option<&Kind> {
+        self.groups.get(group)?.get(kind)
+    }
+
+    /// Lists the groups that have a kind.
+    pub(super) fn groups_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+        let having = self.groups.iter().filter(move |(_, kinds)| kinds.contains_key(kind));
+        having.map(|(group, _)| group.as_str())
+    }
+
+    /// Lists the kinds of a group.
+    pub(super) fn kinds_of(&self, group: &str) -> impl Iterator<Item = &Kind> {
+        self.groups.get(group).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// Tells whether a group is one of the platform's.
+    pub(super) fn is_of_platform(&self, group: &str) -> bool {
+        self.groups.contains_key(group)
+    }
+
+    /// Lists the rules about a kind.
+    pub(super) fn rules(&self, group: &str, kind: &str) -> Vec<&Rule> {
+        let of_group = self.rules.get(group).into_iter().flatten();
+        let about = |rule: &&Arc<Rule>| rule.kinds.iter().any(|known| known == kind);
+        of_group.filter(about).map(|rule| &**rule).collect()
+    }
+}
+
+impl Kind {
+    fn new(resource: Resource, releases: &[Version]) -> Self {
+        let at: Vec<&ApiVersions> = releases.iter().filter_map(|release| at(&resource, release)).collect();
+        let set = |versions: &[String]| versions.iter().cloned().collect::<BTreeSet<String>>();
+        let served = at.iter().map(|versions| set(&versions.served));
+        let served = served.reduce(|all, other| all.intersection(&other).cloned().collect());
+        let deprecated: BTreeSet<String> = at.iter().flat_map(|versions| set(&versions.deprecated)).collect();
+        let mut kind = Self {
+            write: None,
+            resource,
+            deprecated,
+            served,
+        };
+        kind.write = kind.newest();
+        kind
+    }
+
+    /// Gives the newest version that all serve; one that none deprecates, where there is one.
+    fn newest(&self) -> Option<String> {
+        let served = || self.served.iter().flatten();
+        let newest = |versions: Vec<&String>| {
+            let later = |a: &&String, b: &&String| convert::compare_versions(a, b).unwrap_or(std::cmp::Ordering::Equal);
+            versions.into_iter().max_by(|a, b| later(a, b)).cloned()
+        };
+        let fresh = served().filter(|version| !self.deprecated.contains(*version)).collect();
+        newest(fresh).or_else(|| newest(served().collect()))
+    }
+
+    fn conflict(&self, releases: &[Version]) -> Option<Conflict> {
+        if self.served.as_ref().is_none_or(|served| !served.is_empty()) {
+            return None;
+        }
+        let served = |release: &Version| Some((release.clone(), at(&self.resource, release)?.served.clone()));
+        Some(Conflict {
+            group: self.resource.group().to_owned(),
+            kind: self.resource.kind.clone(),
+            served: releases.iter().filter_map(served).collect(),
+        })
+    }
+
+    pub(super) fn standing(&self, version: &str) -> Standing<'_> {
+        let Some(served) = &self.served else {
+            return Standing::Newer;
+        };
+        if served.contains(version) && !self.deprecated.contains(version) {
+            return Standing::Fine;
+        }
+        let later = |write: &&str| convert::compare_versions(version, write).is_some_and(std::cmp::Ordering::is_lt);
+        match self.write.as_deref() {
+            Some(write) if write == version => Standing::Fine,
+            Some(write) if later(&write) => Standing::Old(Some(write)),
+            None if self.first(version).is_some() => Standing::Old(None),
+            _ => Standing::Newer,
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.resource.kind
+    }
+
+    /// Gives the first release that has the kind.
+    pub(super) fn born(&self) -> Option<&Version> {
+        self.resource.changes.first().map(|change| &change.from)
+    }
+
+    /// Gives the first release that serves a version.
+    pub(super) fn first(&self, version: &str) -> Option<&Version> {
+        let serves = |change: &&ApiVersions| change.served.iter().any(|served| served == version);
+        self.resource.changes.iter().find(serves).map(|change| &change.from)
+    }
+
+    /// Gives the release that deprecates a version.
+    pub(super) fn since(&self, version: &str) -> Option<&Version> {
+        let deprecates = |change: &&ApiVersions| change.deprecated.iter().any(|old| old == version);
+        self.resource.changes.iter().find(deprecates).map(|change| &change.from)
+    }
+
+    /// Gives the first release that does not serve a version any more.
+    pub(super) fn removed_in(&self, version: &str) -> Option<&Version> {
+        let serves = |change: &ApiVersions| change.served.iter().any(|served| served == version);
+        let last = self.resource.changes.iter().rposition(serves)?;
+        self.resource.changes.get(last + 1).map(|change| &change.from)
+    }
+}
+
+fn at<'a>(resource: &'a Resource, release: &Version) -> Option<&'a ApiVersions> {
+    resource.changes.iter().rfind(|change| change.from <= *release)
+}
+
+/// Notes what a definition of a release says about a kind.
+fn take(resources: &mut Vec<Resource>, release: &Version, (crd, kind): (&str, &str), definition: &Definition) {
+    if definition.versions.is_empty() {
+        return;
+    }
+    let deprecated = definition
+        .versions
+        .iter()
+        .filter(|version| version.served && version.deprecated);
+    let said = ApiVersions {
+        from: release.clone(),
+        served: definition.served().map(ToOwned::to_owned).collect(),
+        deprecated: deprecated.map(|version| version.name.clone()).collect(),
+        storage: definition.storage().unwrap_or_default().to_owned(),
+        trust: false,
+    };
+    match resources.iter_mut().find(|resource| resource.crd == crd) {
+        Some(resource) => {
+            let same = at(resource, release).is_some_and(|known| {
+                (&known.served, &known.deprecated, &known.storage) == (&said.served, &said.deprecated, &said.storage)
+            });
+            if !same {
+                resource.changes.retain(|change| change.from < *release);
+                resource.changes.push(said);
+            }
+        }
+        None if !kind.is_empty() => resources.push(Resource {
+            crd: crd.to_owned(),
+            kind: kind.to_owned(),
+            component: String::new(),
+            changes: vec![said],
+        }),
+        None => {}
+    }
+}

@@ -1,0 +1,107 @@
+//! Where API versions hide, beyond the shapes of `flux migrate`.
+
+use crate::support::{check, lines, read, utf8};
+
+#[test]
+fn patch_contents_are_converted_wherever_they_stand() {
+    check(
+        "kustomization.yaml",
+        "patches:\n- patch: |\n    apiVersion: helm.toolkit.fluxcd.io/v2beta1\n    kind: HelmRelease\n    metadata: {name: a}\n    spec: {interval: 5m}\n- patch: |-\n    - op: add\n      path: /spec/healthChecks/-\n      value: {apiVersion: helm.toolkit.fluxcd.io/v2beta2, kind: HelmRelease, name: x}\n  target: {kind: Kustomization}\npatchesStrategicMerge:\n- |-\n  kind: GitRepository\n  apiVersion: source.toolkit.fluxcd.io/v1beta2\n  metadata: {name: r}\n- other.yaml\n",
+        "patches:\n- patch: |\n    apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    metadata: {name: a}\n    spec: {interval: 5m}\n- patch: |-\n    - op: add\n      path: /spec/healthChecks/-\n      value: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: x}\n  target: {kind: Kustomization}\npatchesStrategicMerge:\n- |-\n  kind: GitRepository\n  apiVersion: source.toolkit.fluxcd.io/v1\n  metadata: {name: r}\n- other.yaml\n",
+    );
+}
+
+#[test]
+fn patches_of_a_flux_kustomization_are_converted_with_their_targets() {
+    check(
+        "a.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec:\n  patches:\n  - target:\n      kind: HelmRelease\n      version: v2beta1\n    patch: |\n      apiVersion: helm.toolkit.fluxcd.io/v2beta1\n      kind: HelmRelease\n      metadata:\n        name: all\n",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec:\n  patches:\n  - target:\n      kind: HelmRelease\n      version: v2\n    patch: |\n      apiVersion: helm.toolkit.fluxcd.io/v2\n      kind: HelmRelease\n      metadata:\n        name: all\n",
+    );
+}
+
+#[test]
+fn a_target_that_may_mean_others_is_left_to_people() {
+    let text = "patches:\n- path: p.yaml\n  target: {kind: Provider, version: v1beta1}\n- path: p.yaml\n  target: {group: helm.toolkit.fluxcd.io, kind: HelmRelease, version: 'v2beta[12]'}\n- path: p.yaml\n  target: {group: '.*.toolkit.fluxcd.io', kind: HelmRelease, version: v2beta1}\n- path: p.yaml\n  target: {kind: Deployment, version: v1beta1}\n";
+    let reading = read("kustomization.yaml", text);
+    assert_eq!(utf8(&reading.bytes), text);
+    assert_eq!(
+        lines(&reading),
+        [
+            "3:37 target Provider v1beta1 review (it names no group, and other groups have the kind, too)",
+            "5:71 target HelmRelease v2beta[12] review (it is a pattern that may mean several versions)",
+            "7:71 target HelmRelease v2beta1 review (it is a pattern that may mean several versions)"
+        ]
+    );
+}
+
+#[test]
+fn templates_of_objects_are_converted() {
+    for (group, kind, field) in [
+        ("templates.weave.works/v1alpha2", "GitOpsTemplate", "resourcetemplates"),
+        ("capi.weave.works/v1alpha2", "CAPITemplate", "resourcetemplates"),
+        ("templates.weave.works/v1alpha1", "GitOpsSet", "templates"),
+    ] {
+        let before = format!(
+            "apiVersion: {group}\nkind: {kind}\nmetadata: {{name: t}}\nspec:\n  {field}:\n  - content:\n    - apiVersion: helm.toolkit.fluxcd.io/v2beta1\n      kind: HelmRelease\n      metadata:\n        name: ${{NAME}}\n      spec:\n        interval: \"{{{{ .params.interval }}}}\"\n    raw: |\n      apiVersion: source.toolkit.fluxcd.io/v1beta2\n      kind: GitRepository\n      metadata:\n        name: ${{NAME}}\n"
+        );
+        let after = before.replace("/v2beta1", "/v2").replace("/v1beta2", "/v1");
+        check("t.yaml", &before, &after);
+    }
+}
+
+#[test]
+fn an_object_inside_one_that_nobody_knows_is_left_to_people_but_a_reference_is_raised() {
+    let text = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: t}\nspec:\n  ref: {apiVersion: source.toolkit.fluxcd.io/v1beta2, kind: GitRepository, name: r}\n  manifest:\n    apiVersion: helm.toolkit.fluxcd.io/v2beta1\n    kind: HelmRelease\n    metadata: {name: a}\n";
+    let reading = read("a.yaml", text);
+    assert_eq!(utf8(&reading.bytes), text.replace("/v1beta2", "/v1"));
+    assert_eq!(
+        lines(&reading),
+        [
+            "5:21 reference GitRepository/r v1beta2 yes",
+            "7:17 embedded HelmRelease/a v2beta1 review (it stands inside an object whose controller may expect it as it is)"
+        ]
+    );
+}
+
+#[test]
+fn values_of_a_release_are_converted() {
+    let before = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec:\n  values:\n    extra:\n    - apiVersion: source.toolkit.fluxcd.io/v1beta2\n      kind: HelmRepository\n      metadata: {name: r}\n";
+    check("a.yaml", before, &before.replace("/v1beta2", "/v1"));
+}
+
+#[test]
+fn texts_that_only_name_a_version_are_shown() {
+    let text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  args: [get, helm.toolkit.fluxcd.io/v2beta1, source.toolkit.fluxcd.io/v1]\n---\n- op: replace\n  path: /apiVersion\n  value: source.toolkit.fluxcd.io/v1beta2\n";
+    assert_eq!(
+        lines(&read("a.yaml", text)),
+        [
+            "5:15 mention Job/j v2beta1 review (a text names the version; it is not known what reads it)",
+            "9:10 mention  v1beta2 review (a text names the version; it is not known what reads it)"
+        ]
+    );
+}
+
+#[test]
+fn a_version_that_is_shared_by_an_anchor_is_left_to_people() {
+    let text = "a: &v helm.toolkit.fluxcd.io/v2beta1\nb: {apiVersion: *v, kind: HelmRelease, metadata: {name: a}}\n";
+    let reading = read("a.yaml", text);
+    assert_eq!(utf8(&reading.bytes), text);
+    assert!(
+        lines(&reading).iter().all(|line| line.contains(" review ")),
+        "{:?}",
+        lines(&reading)
+    );
+}
+
+#[test]
+fn texts_within_texts_are_converted() {
+    let before = "apiVersion: v1\nkind: ConfigMap\ndata:\n  kustomization.yaml: |\n    patches:\n    - target: {group: helm.toolkit.fluxcd.io, version: v2beta1, kind: HelmRelease}\n      patch: |\n        apiVersion: helm.toolkit.fluxcd.io/v2beta1\n        kind: HelmRelease\n        metadata: {name: a}\n";
+    check("a.yaml", before, &before.replace("v2beta1", "v2"));
+}
+
+#[test]
+fn definitions_are_no_uses() {
+    let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\nspec:\n  group: helm.toolkit.fluxcd.io\n  names: {kind: HelmRelease}\n  versions:\n  - name: v2beta1\n    description: see helm.toolkit.fluxcd.io/v2beta1\n";
+    assert!(read("a.yaml", text).uses.is_empty());
+}
