@@ -15,6 +15,7 @@ use refit_manifest::{Path, Stream, edit, stream};
 use crate::finding::{Code, Finding};
 use crate::places::{self, Sort, TroubleSort, Visit};
 use crate::release::Version;
+use crate::report::UseLine;
 
 pub use wanted::{Conflict, Wanted};
 
@@ -112,6 +113,36 @@ impl fmt::Display for Use {
     }
 }
 
+impl Use {
+    /// Gives the line of a report about a release.
+    pub fn line_for(&self, to: &Version) -> UseLine {
+        let (version, field, message) = match &self.what {
+            What::Version(version) => (Some(version.clone()), None, None),
+            What::Field { name, message } => (None, Some(name.clone()), Some(message.clone())),
+        };
+        UseLine {
+            path: self.path.to_string(),
+            line: self.line,
+            column: self.column,
+            place: self.sort.word().to_owned(),
+            object: self.object.clone(),
+            within: self.within.clone(),
+            group: self.group.clone(),
+            kind: self.kind.clone(),
+            version,
+            field,
+            message,
+            since: self.since.as_ref().map(ToString::to_string),
+            removed_in: self.removed_in.as_ref().map(ToString::to_string),
+            removed: self.removed_in.as_ref().is_some_and(|gone| gone <= to),
+            replacement: self.replacement.clone(),
+            convertible: self.convertible.word().to_owned(),
+            reason: self.convertible.reason().map(ToOwned::to_owned),
+            rule: self.rule.clone(),
+        }
+    }
+}
+
 /// Something worth knowing about an object that asks for no edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -163,17 +194,22 @@ pub fn read(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
     if !wanted.may_concern(path, bytes) {
         return reading;
     }
-    let stream = match Stream::split(Arc::clone(bytes)) {
-        Ok(stream) => stream,
+    match Stream::split(Arc::clone(bytes)) {
+        Ok(stream) => read_stream(path, &stream, wanted),
         Err(error) => {
             reading.findings.push(unreadable(path, &error));
-            return reading;
+            reading
         }
-    };
-    let mut judge = judge::Judge::new(path, &stream, wanted);
-    let splices = places::walk(path, &stream, wanted.interest(), &mut judge);
+    }
+}
+
+/// Reads a file that is split already.
+pub fn read_stream(path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
+    let mut reading = Reading::untouched(stream.bytes());
+    let mut judge = judge::Judge::new(path, stream, wanted);
+    let splices = places::walk(path, stream, wanted.interest(), &mut judge);
     if !splices.is_empty() {
-        match edit::apply(bytes, &splices) {
+        match edit::apply(stream.bytes(), &splices) {
             Ok(converted) => reading.bytes = converted,
             Err(_) => judge.withdraw(0, "two edits would touch the same text"),
         }
@@ -199,7 +235,8 @@ pub fn scan(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
     read(path, bytes, wanted)
 }
 
-fn unreadable(path: &Path, error: &stream::Error) -> Finding {
+/// Says that a file is no stream of documents.
+pub fn unreadable(path: &Path, error: &stream::Error) -> Finding {
     let message = format!("{error}; the file names API versions and was left as it is");
     Finding::new(Code::UnreadableManifest, path.as_str(), message)
 }

@@ -24,6 +24,7 @@ pub mod configuration;
 pub mod streams;
 pub mod record;
 pub mod roots;
+pub mod meant;
 pub mod custom;
 pub mod overlays;
 pub mod applied;

@@ -3,12 +3,14 @@
 //! In: inventory, findings, plan, decisions. Out: serializable results, each with `state`, `next` and an exit code.
 
 mod bodies;
+mod conversions;
 mod groups;
 mod people;
 
 use serde::{Deserialize, Serialize};
 
 pub use bodies::*;
+pub use conversions::*;
 pub use groups::{Groups, OfGroup, Reports};
 pub use people::*;
 
@@ -204,4 +206,4 @@ macro_rules! bodies {
     ($($body:ident)*) => { $(impl Body for $body { const KIND: &'static str = stringify!($body); })* };
 }
 
-bodies! { Status Init Inventory Check Plan Upgrade Decisions Diff Requests Request History Cancel Pauses }
+bodies! { Scan Convert Status Init Inventory Check Plan Upgrade Decisions Diff Requests Request History Cancel Pauses }

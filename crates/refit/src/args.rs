@@ -6,7 +6,9 @@ use std::ffi::OsString;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{catalog, completion, init, look, merge, people, render, request, rollback, upgrade};
+use crate::commands::{
+    catalog, completion, conversions, init, look, merge, people, render, request, rollback, upgrade,
+};
 
 /// Upgrades Kubernetes management planes through change requests that keep every edit of the user.
 #[derive(Debug, Parser)]
@@ -82,6 +84,8 @@ pub(crate) enum Format {
     Text,
     /// One JSON object.
     Json,
+    /// SARIF 2.1.0, of `refit scan` alone.
+    Sarif,
 }
 
 /// The commands.
@@ -102,6 +106,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Request(request::Action),
     Merge(merge::Options),
+    Scan(conversions::Scan),
+    Convert(conversions::Convert),
     Render(render::Options),
     #[command(subcommand)]
     Catalog(catalog::Action),

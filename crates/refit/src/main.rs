@@ -8,6 +8,7 @@ mod disk;
 #[cfg(test)]
 mod docs;
 mod failure;
+mod files;
 mod output;
 mod sources;
 mod view;

@@ -93,12 +93,12 @@ impl Answer {
 /// Writes an answer or a failure to the streams and tells how the program ends.
 pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
     let (exit, data, notes) = match (result, format) {
-        (Ok(answer), Format::Text) => {
+        (Ok(answer), Format::Text | Format::Sarif) => {
             let notes = answer.notes + &complaint(answer.complaint);
             (answer.exit, answer.data.bytes(), notes)
         }
         (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), complaint(answer.complaint)),
-        (Err(failure), Format::Text) => (failure.exit, Vec::new(), failure.text()),
+        (Err(failure), Format::Text | Format::Sarif) => (failure.exit, Vec::new(), failure.text()),
         (Err(failure), Format::Json) => (failure.exit, pretty(&failure.json()), failure.text()),
     };
     let written = write(&data);

@@ -7,7 +7,7 @@ use refit_kustomize::reach;
 use refit_manifest::convert::{self, Rule};
 use refit_manifest::{Path, Stream};
 
-use crate::catalog::{ApiVersions, Catalog, ConversionRules, Resource};
+use crate::catalog::{ApiVersions, Catalog, Resource};
 use crate::generated::Definition;
 use crate::places::Interest;
 use crate::release::Version;
@@ -62,7 +62,7 @@ impl Wanted {
 
     /// Takes what all of several releases serve.
     pub fn common(catalog: &Catalog, releases: &[Version]) -> Self {
-        Self::make(catalog.resources().to_vec(), catalog, releases)
+        Self::make(catalog.resources().to_vec(), releases)
     }
 
     /// Takes what a release serves whose manifests are at hand, such as one that is newer than the catalog.
@@ -82,10 +82,10 @@ impl Wanted {
                 );
             }
         }
-        Self::make(resources, catalog, std::slice::from_ref(release))
+        Self::make(resources, std::slice::from_ref(release))
     }
 
-    fn make(resources: Vec<Resource>, catalog: &Catalog, releases: &[Version]) -> Self {
+    fn make(resources: Vec<Resource>, releases: &[Version]) -> Self {
         let mut groups: BTreeMap<String, BTreeMap<String, Kind>> = BTreeMap::new();
         let mut conflicts = Vec::new();
         for resource in resources {
@@ -94,36 +94,29 @@ impl Wanted {
             let of_group = groups.entry(kind.resource.group().to_owned()).or_default();
             of_group.insert(kind.resource.kind.clone(), kind);
         }
-        let mut wanted = Self {
+        let wanted = Self {
             releases: releases.to_vec(),
             groups,
             rules: BTreeMap::new(),
             conflicts,
             interest: Interest::of([]),
         };
-        wanted.add(catalog.rules());
-        wanted
+        wanted.with_rules([])
     }
 
-    /// Adds rules; those count whose window is open at all of the releases.
+    /// Adds rules about fields.
     #[must_use]
-    pub fn with_rules(mut self, rules: &ConversionRules) -> Self {
-        self.add(rules);
-        self
-    }
-
-    fn add(&mut self, rules: &ConversionRules) {
-        for rule in rules.iter() {
-            if self.releases.iter().all(|release| rule.window.is_open(release)) {
-                let of_group = self.rules.entry(rule.rule.group.clone()).or_default();
-                of_group.push(Arc::new(rule.rule.clone()));
-            }
+    pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        for rule in rules {
+            let of_group = self.rules.entry(rule.group.clone()).or_default();
+            of_group.push(Arc::new(rule));
         }
         let known = self.groups.iter();
         let known = known.flat_map(|(group, kinds)| kinds.keys().map(move |kind| (group.as_str(), kind.as_str())));
         let ruled = self.rules.values().flatten();
         let ruled = ruled.flat_map(|rule| rule.kinds.iter().map(|kind| (rule.group.as_str(), kind.as_str())));
         self.interest = Interest::of(known.chain(ruled));
+        self
     }
 
     /// Gives the releases.
@@ -150,9 +143,18 @@ impl Wanted {
 
     /// Tells whether a file can hold something to convert, by its name and a search through its bytes.
     pub fn may_concern(&self, path: &Path, bytes: &[u8]) -> bool {
-        let is_kustomization = reach::is_kustomization(path);
-        (path.is_yaml() || path.is_json() || is_kustomization)
-            && (self.interest.is_named_in(bytes) || (is_kustomization && self.interest.can_select(bytes)))
+        Self::is_candidate(path.file_name()) && self.names_version(path, bytes)
+    }
+
+    /// Tells whether a file of this name is looked at: YAML, JSON, and kustomizations by all their names.
+    pub fn is_candidate(file_name: &str) -> bool {
+        let ending = file_name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        matches!(ending, "yaml" | "yml" | "json") || reach::is_kustomization(&Path::from(file_name))
+    }
+
+    /// Tells whether bytes can name a version of a kind that matters, whatever their file is called.
+    pub fn names_version(&self, path: &Path, bytes: &[u8]) -> bool {
+        self.interest.is_named_in(bytes) || (reach::is_kustomization(path) && self.interest.can_select(bytes))
     }
 
     /// Gives the groups that matter.
@@ -242,10 +244,6 @@ impl Kind {
             None if self.first(version).is_some() => Standing::Old(None),
             _ => Standing::Newer,
         }
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.resource.kind
     }
 
     /// Gives the first release that has the kind.

@@ -258,7 +258,8 @@ impl<V: Visit> Walker<'_, V> {
         if trust == Trust::Review(STRANGE) {
             trust = Trust::Certain;
         }
-        if !matches!(trust, Trust::Never(_)) && !(shape::is_plain(head.version) && shape::is_plain(head.kind)) {
+        let is_pattern = !shape::is_plain(head.version) || !shape::is_plain(head.kind);
+        if is_pattern && !matches!(trust, Trust::Never(_)) {
             trust = Trust::Review(PATTERN);
         }
         let group = group.to_owned();

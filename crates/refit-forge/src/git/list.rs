@@ -95,19 +95,42 @@ impl Git {
             .program
             .command(&["check-attr", "--cached", "--stdin", "-z", "filter"]);
         check.env("GIT_INDEX_FILE", &index);
-        let mut input = Vec::new();
-        for listed in paths {
-            input.extend_from_slice(listed.path.as_str().as_bytes());
-            input.push(0);
-        }
-        let answer = program::finish(check, &input)?.or_fail(&what)?;
-        let text = String::from_utf8_lossy(&answer);
-        let fields: Vec<&str> = text.split('\0').collect();
-        let with_filter = fields
-            .chunks_exact(3)
-            .filter(|answer| !matches!(answer[2], "unspecified" | "unset" | "set" | ""));
-        Ok(with_filter.map(|answer| answer[0].to_owned()).collect())
+        let paths = paths.iter().map(|listed| listed.path.as_str());
+        let answer = program::finish(check, &zero_ended(paths))?.or_fail(&what)?;
+        Ok(with_filter(&answer))
     }
+
+    /// Gives those of some files of the worktree between whose stored and whose checked-out bytes a filter stands, such as
+    /// LFS; paths are relative to the top of the worktree.
+    pub fn filtered_in_worktree(&self, paths: &[String]) -> Result<BTreeSet<String>, PortError> {
+        let Some(top) = self.worktree() else {
+            return Ok(BTreeSet::new());
+        };
+        let what = format!("could not read the git attributes in {}", self.location);
+        let check = self.program.command_in(top, &["check-attr", "--stdin", "-z", "filter"]);
+        let input = zero_ended(paths.iter().map(String::as_str));
+        let answer = program::finish(check, &input)?.or_fail(&what)?;
+        Ok(with_filter(&answer))
+    }
+}
+
+fn zero_ended<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let mut input = Vec::new();
+    for path in paths {
+        input.extend_from_slice(path.as_bytes());
+        input.push(0);
+    }
+    input
+}
+
+/// Reads the answer of `git check-attr -z filter`: the paths that have a filter.
+fn with_filter(answer: &[u8]) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(answer);
+    let fields: Vec<&str> = text.split('\0').collect();
+    let with_filter = fields
+        .chunks_exact(3)
+        .filter(|answer| !matches!(answer[2], "unspecified" | "unset" | "set" | ""));
+    with_filter.map(|answer| answer[0].to_owned()).collect()
 }
 
 /// Reads `mode type id size<TAB>path`; a path that is not UTF-8 gives nothing.

@@ -4,6 +4,7 @@
 
 pub(crate) mod catalog;
 pub(crate) mod completion;
+pub(crate) mod conversions;
 pub(crate) mod init;
 pub(crate) mod look;
 pub(crate) mod merge;
@@ -18,7 +19,7 @@ pub(crate) mod whole;
 
 use refit_core::report::{Report, State};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Format};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::view::{CatalogDate, Version};
@@ -26,6 +27,9 @@ use crate::view::{CatalogDate, Version};
 /// Runs the command of a command line.
 pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
     let global = &cli.global;
+    if global.output == Format::Sarif && !matches!(cli.command, Command::Scan(_)) {
+        return Err(Failure::usage("`-o sarif` is a form of `refit scan` alone").hint("use `-o json`"));
+    }
     match cli.command {
         Command::Status(options) => look::status(&options, global),
         Command::Inventory(_) => look::inventory(global),
@@ -41,6 +45,8 @@ pub(crate) fn run(cli: Cli) -> Result<Answer, Failure> {
         Command::History(options) => people::history(&options, global),
         Command::Request(action) => request::run(&action, global),
         Command::Merge(options) => merge::run(&options, global),
+        Command::Scan(options) => conversions::scan(&options, global),
+        Command::Convert(options) => conversions::convert(&options, global),
         Command::Render(options) => render::run(&options, global),
         Command::Catalog(action) => catalog::run(&action, global),
         Command::Init(options) => init::run(&options, global),

@@ -3,6 +3,7 @@
 //! In: a value. Out: its text, its JSON. Knows neither streams nor options.
 
 pub(crate) mod catalog;
+pub(crate) mod conversions;
 pub(crate) mod decisions;
 pub(crate) mod fleet;
 pub(crate) mod groups;
@@ -11,6 +12,7 @@ pub(crate) mod lines;
 pub(crate) mod people;
 pub(crate) mod plan;
 pub(crate) mod requests;
+pub(crate) mod sarif;
 pub(crate) mod status;
 
 use refit_core::finding::Finding;

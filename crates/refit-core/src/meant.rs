@@ -1,0 +1,295 @@
+//! Which files of a folder are meant: those that its plane reaches, or all of them where there is no plane.
+//!
+//! In: the files of a folder, one after the other. Out: [`Meant`]. Keeps paths, the bytes of kustomizations and what Flux
+//! objects point to; all other content is looked at once and forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_kustomize::reach;
+use refit_manifest::parse::{Kind, NodeRef};
+use refit_manifest::{Document, Entry, Path, Stream, Tree};
+
+use crate::roots;
+
+/// What was seen of a folder so far.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Every file; only kustomizations with their bytes.
+    tree: Tree,
+    pointers: Vec<Pointer>,
+}
+
+/// The files that are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// All: no Flux Kustomization of the folder points into the folder.
+    Everything,
+    /// What Flux Kustomizations of the folder reach.
+    Reached(BTreeSet<Path>),
+}
+
+impl Meant {
+    /// Tells whether a file is meant.
+    pub fn has(&self, path: &Path) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Reached(paths) => paths.contains(path),
+        }
+    }
+}
+
+/// An object of Flux that points to folders of the same source.
+#[derive(Debug)]
+struct Pointer {
+    written: Path,
+    /// Kind and name of its source.
+    source: String,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// What is built from these directories is applied.
+    Built(Vec<String>),
+    /// The chart in this directory is rendered.
+    Chart(String),
+}
+
+impl Survey {
+    /// Makes a survey of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes a file with its path from the folder; its documents where it can hold objects of Flux.
+    pub fn note(&mut self, path: &Path, bytes: &[u8], stream: Option<&Stream>) {
+        let kept = if reach::is_kustomization(path) { bytes } else { &[] };
+        self.tree.insert(path.clone(), Entry::file(kept));
+        for document in stream.into_iter().flat_map(Stream::documents) {
+            self.pointers.extend(pointer(path, document));
+        }
+    }
+
+    /// Takes over what another survey of the same folder noted.
+    pub fn absorb(&mut self, other: Self) {
+        for (path, entry) in other.tree.iter() {
+            self.tree.insert(path.clone(), entry.clone());
+        }
+        self.pointers.extend(other.pointers);
+    }
+
+    /// Tells which files are meant.
+    ///
+    /// A Flux Kustomization counts when its directory is in the folder; where one of them reaches the file that it is
+    /// written in, only those of the same source count. Meant are the files that hold them, all that their directories are
+    /// built from, every file that the kustomizations on the way name (patches, replacements, generated ConfigMaps), and
+    /// the charts in the folder that HelmReleases of the source name.
+    pub fn meant(&self) -> Meant {
+        let mut reached: BTreeMap<&str, BTreeSet<Path>> = BTreeMap::new();
+        for directory in self.pointers.iter().flat_map(Pointer::built) {
+            if self.is_directory(directory) && !reached.contains_key(directory) {
+                reached.insert(directory, self.reached(directory));
+            }
+        }
+        let reaches = |pointer: &Pointer, path: &Path| {
+            let mut sets = pointer.built().filter_map(|directory| reached.get(directory));
+            sets.any(|set| set.contains(path))
+        };
+        let own: BTreeSet<&str> = self
+            .pointers
+            .iter()
+            .filter(|pointer| reaches(pointer, &pointer.written))
+            .map(|pointer| pointer.source.as_str())
+            .collect();
+        let counts = |pointer: &&Pointer| own.is_empty() || own.contains(&*pointer.source);
+        let mut meant = BTreeSet::new();
+        for pointer in self.pointers.iter().filter(counts) {
+            for set in pointer.built().filter_map(|directory| reached.get(directory)) {
+                meant.extend(set.iter().cloned());
+                meant.insert(pointer.written.clone());
+            }
+        }
+        if meant.is_empty() {
+            return Meant::Everything;
+        }
+        for pointer in self.pointers.iter().filter(counts) {
+            if let Target::Chart(directory) = &pointer.target {
+                meant.extend(self.tree.within(directory).map(|(path, _)| path.clone()));
+            }
+        }
+        Meant::Reached(meant)
+    }
+
+    fn is_directory(&self, directory: &str) -> bool {
+        directory.is_empty() || self.tree.has_directory(directory)
+    }
+
+    fn reached(&self, directory: &str) -> BTreeSet<Path> {
+        let build = reach::of(&self.tree, directory);
+        let named = build.kustomizations.iter().flat_map(|path| self.named(path));
+        let named: Vec<Path> = named.collect();
+        let mut reached = build.resources;
+        reached.extend(build.kustomizations);
+        reached.extend(named);
+        reached
+    }
+
+    /// Lists the files that a kustomization names anywhere in it.
+    fn named(&self, kustomization: &Path) -> Vec<Path> {
+        let bytes = self.tree.bytes(kustomization).map(Arc::clone);
+        let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let mut open: Vec<NodeRef<'_>> = stream.documents().iter().filter_map(Document::root).collect();
+        while let Some(node) = open.pop() {
+            match node.kind() {
+                Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
+                Kind::Sequence(_) => open.extend(node.items()),
+                Kind::Scalar(_) => found.extend(node.text().and_then(|text| self.file(kustomization, text))),
+                Kind::Alias => {}
+            }
+        }
+        found
+    }
+
+    /// Finds the file that a text names, such as `patch.yaml` or `key=file.yaml`.
+    fn file(&self, kustomization: &Path, text: &str) -> Option<Path> {
+        if text.contains('\n') {
+            return None;
+        }
+        let names = [Some(text), text.split_once('=').map(|(_, name)| name)];
+        let path = |name: &str| Path::new(reach::resolve(kustomization.directory(), name));
+        let mut paths = names.into_iter().flatten().map(path);
+        paths.find(|path| self.tree.bytes(path).is_some())
+    }
+}
+
+impl Pointer {
+    fn built(&self) -> impl Iterator<Item = &str> {
+        let directories = match &self.target {
+            Target::Built(directories) => directories.as_slice(),
+            Target::Chart(_) => &[],
+        };
+        directories.iter().map(String::as_str)
+    }
+}
+
+fn pointer(path: &Path, document: &Document) -> Option<Pointer> {
+    let head = document.head();
+    let source = |node: NodeRef<'_>| {
+        let part = |key: &str| node.get(key).and_then(NodeRef::text).unwrap_or_default().to_owned();
+        format!("{}/{}", part("kind"), part("name"))
+    };
+    if roots::is_sync(document) {
+        let spec = document.root()?.get("spec")?;
+        let directory = reach::normal(spec.get("path").and_then(NodeRef::text).unwrap_or_default());
+        let components = spec.get("components").into_iter().flat_map(NodeRef::items);
+        let mut directories = vec![directory.clone()];
+        directories.extend(components.filter_map(|item| Some(reach::resolve(&directory, item.text()?))));
+        return Some(Pointer {
+            written: path.clone(),
+            source: spec.get("sourceRef").map(source).unwrap_or_default(),
+            target: Target::Built(directories),
+        });
+    }
+    if &*head.kind != "HelmRelease" || !head.api_version.starts_with("helm.toolkit.fluxcd.io/") {
+        return None;
+    }
+    let chart = document.root()?.at(&["spec", "chart", "spec"])?;
+    let origin = chart.get("sourceRef")?;
+    let is_folder = matches!(
+        origin.get("kind").and_then(NodeRef::text),
+        Some("GitRepository" | "Bucket")
+    );
+    is_folder.then(|| Pointer {
+        written: path.clone(),
+        source: source(origin),
+        target: Target::Chart(reach::normal(
+            chart.get("chart").and_then(NodeRef::text).unwrap_or_default(),
+        )),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sync(path: &str, source: &str) -> String {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{name: x}}\nspec:\n  path: {path}\n  \
+             components: [../parts]\n  sourceRef: {{kind: GitRepository, name: {source}}}\n"
+        )
+    }
+
+    fn meant(files: &[(&str, &str)]) -> Option<Vec<String>> {
+        let mut survey = Survey::new();
+        for (path, text) in files {
+            let stream = Stream::split(text.as_bytes().into()).unwrap();
+            survey.note(&Path::from(*path), text.as_bytes(), Some(&stream));
+        }
+        match survey.meant() {
+            Meant::Everything => None,
+            Meant::Reached(paths) => Some(paths.iter().map(ToString::to_string).collect()),
+        }
+    }
+
+    #[test]
+    fn what_kustomizations_reach_is_meant_with_patches_components_and_charts() {
+        let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r}\nspec: {chart: {spec: {chart: ./charts/x, sourceRef: {kind: GitRepository, name: main}}}}\n";
+        let kustomization = "resources: [r.yaml]\npatches: [{path: patches/p.yaml}]\nconfigMapGenerator: [{name: c, files: [k=m.yaml]}]\n";
+        let files = [
+            ("c/flux-system/sync.yaml", sync("./c", "main")),
+            ("c/apps.yaml", sync("./apps", "main")),
+            ("c/theirs.yaml", sync("./theirs", "other")),
+            ("apps/kustomization.yaml", kustomization.to_owned()),
+            ("apps/r.yaml", release.to_owned()),
+            ("apps/patches/p.yaml", String::new()),
+            ("apps/m.yaml", String::new()),
+            ("apps/unused.yaml", String::new()),
+            ("parts/kustomization.yaml", "kind: Component\n".to_owned()),
+            ("theirs/r.yaml", release.to_owned()),
+            ("charts/x/templates/t.yaml", String::new()),
+            ("charts/y/templates/t.yaml", String::new()),
+        ];
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        assert_eq!(
+            meant(&files).unwrap(),
+            [
+                "apps/kustomization.yaml",
+                "apps/m.yaml",
+                "apps/patches/p.yaml",
+                "apps/r.yaml",
+                "c/apps.yaml",
+                "c/flux-system/sync.yaml",
+                "c/theirs.yaml",
+                "charts/x/templates/t.yaml",
+                "parts/kustomization.yaml"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_folder_that_no_kustomization_points_into_is_meant_as_a_whole() {
+        assert_eq!(
+            meant(&[("a.yaml", "kind: A\n"), ("b/kustomization.yaml", "resources: []\n")]),
+            None
+        );
+        assert_eq!(
+            meant(&[("flux-system/sync.yaml", &sync("./clusters/a", "main")), ("a.yaml", "")]),
+            None
+        );
+    }
+
+    #[test]
+    fn a_kustomization_that_is_applied_by_hand_reaches_what_it_names() {
+        let files = [
+            ("by-hand.yaml", sync("./apps", "main")),
+            ("apps/a.yaml", String::new()),
+            ("b/b.yaml", String::new()),
+        ];
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        assert_eq!(meant(&files).unwrap(), ["apps/a.yaml", "by-hand.yaml"]);
+    }
+}

@@ -1,0 +1,195 @@
+//! Looks at all files once: what they use, and which of them are meant.
+
+use std::fs;
+use std::path::{Path as OsPath, PathBuf};
+
+use refit_core::conversion::{self, Note, Reading, Use, Wanted};
+use refit_core::finding::{Code, Finding};
+use refit_core::meant::{Meant, Survey};
+use refit_core::report::NoteLine;
+use refit_manifest::{Path, Stream};
+
+use super::What;
+use crate::failure::Failure;
+use crate::files::{self, Listing};
+
+/// What was seen in all files.
+pub(super) struct Seen {
+    pub(super) folders: Vec<Folder>,
+    /// How many files were looked at.
+    pub(super) files: usize,
+    /// What cannot be looked at.
+    pub(super) odd: Vec<Finding>,
+}
+
+/// What was seen below one path.
+pub(super) struct Folder {
+    pub(super) listing: Listing,
+    /// The files in which something was found, in order.
+    pub(super) found: Vec<Found>,
+}
+
+/// What was seen in one file.
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) path: Path,
+    pub(super) is_meant: bool,
+    pub(super) changes: bool,
+    pub(super) uses: Vec<Use>,
+    notes: Vec<Note>,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Seen {
+    /// Lists the files that are meant.
+    pub(super) fn meant(&self) -> impl Iterator<Item = &Found> {
+        let all = self.folders.iter().flat_map(|folder| &folder.found);
+        all.filter(|file| file.is_meant)
+    }
+
+    /// Lists the files with uses that are not meant.
+    pub(super) fn unreached(&self) -> Vec<String> {
+        let all = self.folders.iter().flat_map(|folder| &folder.found);
+        let left_out = all.filter(|file| !file.is_meant && !file.uses.is_empty());
+        left_out.map(|file| file.path.to_string()).collect()
+    }
+
+    pub(super) fn findings(&self) -> impl Iterator<Item = Finding> {
+        let found = self.meant().flat_map(|file| &file.findings);
+        found.chain(&self.odd).cloned()
+    }
+
+    pub(super) fn notes(&self) -> Vec<NoteLine> {
+        let lines = |file: &Found| {
+            let path = file.path.to_string();
+            let line = move |note: &Note| NoteLine {
+                path: path.clone(),
+                line: note.line,
+                object: note.object.clone(),
+                message: note.message.clone(),
+            };
+            file.notes.iter().map(line).collect::<Vec<_>>()
+        };
+        self.meant().flat_map(lines).collect()
+    }
+}
+
+/// Looks at the files below the paths.
+pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
+    let mut seen = Seen {
+        folders: Vec::new(),
+        files: 0,
+        odd: Vec::new(),
+    };
+    for path in outermost(&what.paths)? {
+        let listing = files::list(path, Wanted::is_candidate)?;
+        seen.files += listing.names.len();
+        seen.odd.extend(listing.odd.iter().map(|(path, reason)| {
+            let message = format!("it cannot be looked at: {reason}");
+            Finding::new(Code::UnreadableManifest, path.display().to_string(), message)
+                .with_remedy("give yourself the right to read it, or rename it, then run the command again")
+        }));
+        let (surveys, mut found) = files::each(&listing, |survey: &mut Survey, name, bytes| {
+            let path = Path::new(listing.shown(name));
+            match bytes {
+                Ok(bytes) => read(survey, (&path, name), bytes, wanted),
+                Err(error) => Some(unread(&path, name, &error)),
+            }
+        });
+        let whole = surveys.into_iter().reduce(|mut whole, part| {
+            whole.absorb(part);
+            whole
+        });
+        let meant = match whole {
+            Some(survey) if !what.all && !listing.is_file => survey.meant(),
+            _ => Meant::Everything,
+        };
+        for file in &mut found {
+            file.is_meant = meant.has(&Path::from(&*file.name));
+        }
+        seen.folders.push(Folder { listing, found });
+    }
+    Ok(seen)
+}
+
+fn read(survey: &mut Survey, (path, name): (&Path, &str), bytes: &[u8], wanted: &Wanted) -> Option<Found> {
+    let within = Path::from(name);
+    if !wanted.names_version(path, bytes) {
+        survey.note(&within, bytes, None);
+        return None;
+    }
+    match Stream::split(bytes.into()) {
+        Ok(stream) => {
+            survey.note(&within, bytes, Some(&stream));
+            found(path, name, conversion::read_stream(path, &stream, wanted), bytes)
+        }
+        Err(error) => {
+            survey.note(&within, bytes, None);
+            let mut file = nothing(path, name);
+            file.findings.push(conversion::unreadable(path, &error));
+            Some(file)
+        }
+    }
+}
+
+fn found(path: &Path, name: &str, reading: Reading, bytes: &[u8]) -> Option<Found> {
+    let Reading {
+        uses,
+        notes,
+        findings,
+        bytes: converted,
+    } = reading;
+    if uses.is_empty() && notes.is_empty() && findings.is_empty() {
+        return None;
+    }
+    Some(Found {
+        changes: *converted != *bytes,
+        uses,
+        notes,
+        findings,
+        ..nothing(path, name)
+    })
+}
+
+fn nothing(path: &Path, name: &str) -> Found {
+    Found {
+        name: name.to_owned(),
+        path: path.clone(),
+        is_meant: true,
+        changes: false,
+        uses: Vec::new(),
+        notes: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn unread(path: &Path, name: &str, error: &std::io::Error) -> Found {
+    let finding = Finding::new(
+        Code::UnreadableManifest,
+        path.as_str(),
+        format!("it cannot be read: {error}"),
+    )
+    .with_remedy("give yourself the right to read it, then run the command again");
+    Found {
+        findings: vec![finding],
+        ..nothing(path, name)
+    }
+}
+
+/// Leaves out paths that stand below others that are named as well.
+fn outermost(paths: &[PathBuf]) -> Result<Vec<&OsPath>, Failure> {
+    let whole = |path: &PathBuf| {
+        fs::canonicalize(path).map_err(|error| {
+            Failure::new(format!("could not read `{}`", path.display()))
+                .caused_by(&error)
+                .hint("check the path")
+        })
+    };
+    let places = paths.iter().map(whole).collect::<Result<Vec<_>, _>>()?;
+    let covered = |at: usize| {
+        let mut others = places.iter().enumerate().filter(|(other, _)| *other != at);
+        others.any(|(other, place)| places[at].starts_with(place) && (places[at] != *place || other < at))
+    };
+    let outer = paths.iter().enumerate().filter(|(at, _)| !covered(*at));
+    Ok(outer.map(|(_, path)| path.as_path()).collect())
+}

@@ -1,0 +1,173 @@
+//! The files below a path, one at a time, on a few threads.
+//!
+//! In: a file or folder that the user names. Out: the paths of files by name, and an answer per file in their order. Links
+//! below the given path are not followed, `.git` is left out. Holds no more than one file per thread.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::failure::Failure;
+
+/// The most threads that read.
+const THREADS: usize = 8;
+
+/// The most bytes of one file.
+const SIZE_LIMIT: u64 = 64 << 20;
+
+/// The files below one path.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// The folder; the parent of a file that was named itself.
+    pub(crate) root: PathBuf,
+    /// Whether a file was named itself.
+    pub(crate) is_file: bool,
+    /// The paths from there, in order.
+    pub(crate) names: Vec<String>,
+    /// What cannot be looked at, with the reason.
+    pub(crate) odd: Vec<(PathBuf, String)>,
+}
+
+impl Listing {
+    /// Gives the path of a file as the user would write it.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        let shown = match self.root.to_str() {
+            Some(".") | None => name.to_owned(),
+            Some(_) => self.root.join(name).display().to_string(),
+        };
+        shown.strip_prefix("./").map(ToOwned::to_owned).unwrap_or(shown)
+    }
+}
+
+/// Lists the files below a path whose names are wanted; a file that is named itself is always wanted.
+pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Listing, Failure> {
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let mut listing = Listing {
+        root: path.to_owned(),
+        is_file: !metadata.is_dir(),
+        names: Vec::new(),
+        odd: Vec::new(),
+    };
+    if listing.is_file {
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        listing.root = parent.unwrap_or(Path::new(".")).to_owned();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let not_utf8 =
+            || Failure::new(format!("the name of `{}` is not UTF-8", path.display())).hint("rename the file");
+        listing.names.push(name.ok_or_else(not_utf8)?.to_owned());
+        return Ok(listing);
+    }
+    let mut open = vec![String::new()];
+    while let Some(directory) = open.pop() {
+        let here = path.join(&directory);
+        if let Err(error) = enter(&here, &directory, (&is_wanted, &mut listing), &mut open) {
+            if directory.is_empty() {
+                return Err(unreadable(path, &error));
+            }
+            listing.odd.push((here, error.to_string()));
+        }
+    }
+    listing.names.sort_unstable();
+    listing.odd.sort();
+    Ok(listing)
+}
+
+fn enter(
+    here: &Path,
+    directory: &str,
+    (is_wanted, listing): (&impl Fn(&str) -> bool, &mut Listing),
+    open: &mut Vec<String>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(here)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else {
+            if is_wanted(&name.to_string_lossy()) || kind.is_dir() {
+                let reason = "its name is not UTF-8".to_owned();
+                listing.odd.push((entry.path(), reason));
+            }
+            continue;
+        };
+        let below = || match directory {
+            "" => name.to_owned(),
+            directory => format!("{directory}/{name}"),
+        };
+        if kind.is_dir() && name != ".git" {
+            open.push(below());
+        } else if kind.is_file() && is_wanted(name) {
+            listing.names.push(below());
+        }
+    }
+    Ok(())
+}
+
+/// Reads each file and gives the answers in the order of the names; each thread has a state of its own, given back too.
+pub(crate) fn each<S: Default + Send, T: Send>(
+    listing: &Listing,
+    read: impl Fn(&mut S, &str, io::Result<&[u8]>) -> Option<T> + Sync,
+) -> (Vec<S>, Vec<T>) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut state = S::default();
+        let mut found = Vec::new();
+        let mut buffer = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = listing.names.get(at) else {
+                return (state, found);
+            };
+            let bytes = fill(&listing.root.join(name), &mut buffer);
+            if let Some(answer) = read(&mut state, name, bytes.map(|()| buffer.as_slice())) {
+                found.push((at, answer));
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(THREADS);
+    let mut done: Vec<(S, Vec<(usize, T)>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut done = vec![worker()];
+        // A thread that panicked has printed why; its panic goes on here.
+        done.extend(others.into_iter().map(|thread| match thread.join() {
+            Ok(found) => found,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        done
+    });
+    let mut found: Vec<(usize, T)> = done.iter_mut().flat_map(|(_, found)| std::mem::take(found)).collect();
+    found.sort_by_key(|(at, _)| *at);
+    let states = done.into_iter().map(|(state, _)| state).collect();
+    (states, found.into_iter().map(|(_, answer)| answer).collect())
+}
+
+/// Reads a file into a buffer.
+fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    let mut file = File::open(path)?.take(SIZE_LIMIT + 1);
+    let mut chunk = [0; 16 << 10];
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => buffer.extend_from_slice(&chunk[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if buffer.len() as u64 > SIZE_LIMIT {
+        return Err(io::Error::other(format!("it has more than {SIZE_LIMIT} bytes")));
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(error);
+    match error.kind() {
+        io::ErrorKind::NotFound => failure.hint("check the path"),
+        io::ErrorKind::PermissionDenied => failure.hint("ask its owner for the right to read it"),
+        _ => failure,
+    }
+}
