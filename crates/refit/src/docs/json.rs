@@ -206,7 +206,7 @@ stdout, whatever happens; messages for people go to stderr.
 The fields of the result follow beside these. A `kind` is one of `Status`, `Inventory`, `Check`, `Plan`, `Upgrade` (also
 of `resume` and `rollback`; where a plan cannot be
 carried out, the answer is that `Plan`), `Decisions` (of `resolve`), `Diff`, `Requests`, `Request`, `History`, `Cancel`, `Pauses` (of
-`pause`), `Merge`, `Rendered`, `Catalog` (of `catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of
+`pause`), `Merge`, `Scan`, `Convert`, `Rendered`, `Catalog` (of `catalog list`), `CatalogPull`, `CatalogVerify`, `Init`, `Schema` (of
 `init --schema`), `Completion`, `Version`. An object of the kind `Error` has `causes`, a list of texts, the outermost first,
 and `exit`, the exit code.
 A command that worked on several groups of clusters (`--all-clusters`, several `--cluster`) gives an object of the kind
