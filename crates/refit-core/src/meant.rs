@@ -89,7 +89,7 @@ impl Survey {
         let mut reached: BTreeMap<&str, BTreeSet<Path>> = BTreeMap::new();
         for directory in self.pointers.iter().flat_map(Pointer::built) {
             if self.is_directory(directory) && !reached.contains_key(directory) {
-                reached.insert(directory, self.reached(directory));
+                reached.insert(directory, reached_from(&self.tree, directory));
             }
         }
         let reaches = |pointer: &Pointer, path: &Path| {
@@ -124,46 +124,47 @@ impl Survey {
     fn is_directory(&self, directory: &str) -> bool {
         directory.is_empty() || self.tree.has_directory(directory)
     }
+}
 
-    fn reached(&self, directory: &str) -> BTreeSet<Path> {
-        let build = reach::of(&self.tree, directory);
-        let named = build.kustomizations.iter().flat_map(|path| self.named(path));
-        let named: Vec<Path> = named.collect();
-        let mut reached = build.resources;
-        reached.extend(build.kustomizations);
-        reached.extend(named);
-        reached
-    }
+/// Lists what is read when a directory is built: resources, kustomizations, and every file that these name anywhere, such as
+/// patches, replacements and files of generators.
+pub fn reached_from(tree: &Tree, directory: &str) -> BTreeSet<Path> {
+    let build = reach::of(tree, directory);
+    let named: Vec<Path> = build.kustomizations.iter().flat_map(|path| named(tree, path)).collect();
+    let mut reached = build.resources;
+    reached.extend(build.kustomizations);
+    reached.extend(named);
+    reached
+}
 
-    /// Lists the files that a kustomization names anywhere in it.
-    fn named(&self, kustomization: &Path) -> Vec<Path> {
-        let bytes = self.tree.bytes(kustomization).map(Arc::clone);
-        let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        let mut open: Vec<NodeRef<'_>> = stream.documents().iter().filter_map(Document::root).collect();
-        while let Some(node) = open.pop() {
-            match node.kind() {
-                Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
-                Kind::Sequence(_) => open.extend(node.items()),
-                Kind::Scalar(_) => found.extend(node.text().and_then(|text| self.file(kustomization, text))),
-                Kind::Alias => {}
-            }
+/// Lists the files that a kustomization names anywhere in it.
+fn named(tree: &Tree, kustomization: &Path) -> Vec<Path> {
+    let bytes = tree.bytes(kustomization).map(Arc::clone);
+    let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut open: Vec<NodeRef<'_>> = stream.documents().iter().filter_map(Document::root).collect();
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
+            Kind::Sequence(_) => open.extend(node.items()),
+            Kind::Scalar(_) => found.extend(node.text().and_then(|text| file(tree, kustomization, text))),
+            Kind::Alias => {}
         }
-        found
     }
+    found
+}
 
-    /// Finds the file that a text names, such as `patch.yaml` or `key=file.yaml`.
-    fn file(&self, kustomization: &Path, text: &str) -> Option<Path> {
-        if text.contains('\n') {
-            return None;
-        }
-        let names = [Some(text), text.split_once('=').map(|(_, name)| name)];
-        let path = |name: &str| Path::new(reach::resolve(kustomization.directory(), name));
-        let mut paths = names.into_iter().flatten().map(path);
-        paths.find(|path| self.tree.bytes(path).is_some())
+/// Finds the file that a text names, such as `patch.yaml` or `key=file.yaml`.
+fn file(tree: &Tree, kustomization: &Path, text: &str) -> Option<Path> {
+    if text.contains('\n') {
+        return None;
     }
+    let names = [Some(text), text.split_once('=').map(|(_, name)| name)];
+    let path = |name: &str| Path::new(reach::resolve(kustomization.directory(), name));
+    let mut paths = names.into_iter().flatten().map(path);
+    paths.find(|path| tree.bytes(path).is_some())
 }
 
 impl Pointer {

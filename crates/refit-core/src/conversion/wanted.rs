@@ -65,6 +65,16 @@ impl Wanted {
         Self::make(catalog.resources().to_vec(), releases)
     }
 
+    /// Takes what all of several releases serve, on the way to later ones: what one of these does not serve is not to stay,
+    /// although none of the former deprecates it.
+    pub fn leading_to(catalog: &Catalog, releases: &[Version], later: &[Version]) -> Self {
+        let mut wanted = Self::common(catalog, releases);
+        for kind in wanted.groups.values_mut().flat_map(BTreeMap::values_mut) {
+            kind.outlive(later);
+        }
+        wanted
+    }
+
     /// Takes what a release serves whose manifests are at hand, such as one that is newer than the catalog.
     pub fn of_manifests(catalog: &Catalog, release: &Version, manifests: &[Stream]) -> Self {
         let mut resources = catalog.resources().to_vec();
@@ -205,6 +215,15 @@ impl Kind {
         };
         kind.write = kind.newest();
         kind
+    }
+
+    /// Takes versions that later releases do not serve for deprecated.
+    fn outlive(&mut self, later: &[Version]) {
+        let later: Vec<&ApiVersions> = later.iter().filter_map(|release| at(&self.resource, release)).collect();
+        let goes = |version: &&String| later.iter().any(|at| !at.served.contains(version));
+        let going: Vec<String> = self.served.iter().flatten().filter(goes).cloned().collect();
+        self.deprecated.extend(going);
+        self.write = self.newest();
     }
 
     /// Gives the newest version that all serve; one that none deprecates, where there is one.

@@ -75,6 +75,16 @@ fn several_releases_get_what_all_of_them_serve() {
 }
 
 #[test]
+fn on_the_way_to_a_release_what_it_does_not_serve_is_not_to_stay() {
+    let catalog = Catalog::flux().unwrap();
+    let wanted = Wanted::leading_to(&catalog, &[version("v2.6.4")], &[version("v2.9.4")]);
+    let (group, kind) = ("image.toolkit.fluxcd.io", "ImagePolicy");
+    assert_eq!(wanted.version(group, kind), Some("v1beta2"));
+    assert!(wanted.needs(group, kind, "v1beta1") && !wanted.needs(group, kind, "v1beta2"));
+    assert_eq!(wanted.version("helm.toolkit.fluxcd.io", "HelmRelease"), Some("v2"));
+}
+
+#[test]
 fn what_no_release_deprecates_or_removes_stays_as_it_is() {
     let text = "apiVersion: image.toolkit.fluxcd.io/v1beta1\nkind: ImagePolicy\nmetadata: {name: a}\n";
     let reading = read_for("v0.41.2", "a.yaml", text);
