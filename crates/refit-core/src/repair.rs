@@ -126,7 +126,7 @@ pub fn repair(case: &Case<'_>, known: &Known<'_>) -> Option<Repair> {
         return Some(Repair {
             faults,
             steps: Vec::new(),
-            start: look.start(case.git, &BTreeSet::new()),
+            start: look.start(case.git, &BTreeMap::new()),
         });
     }
     let landing = look.landings(&faults).into_iter().find_map(|to| {
@@ -135,8 +135,7 @@ pub fn repair(case: &Case<'_>, known: &Known<'_>) -> Option<Repair> {
     });
     let (to, ways) = landing?;
     let steps = look.steps(&faults, &to, &ways);
-    let migrated = ways.values().flat_map(|way| &way.gate).map(|stale| stale.crd.clone());
-    let start = look.start(&to, &migrated.collect());
+    let start = look.start(&to, &ways);
     Some(Repair { faults, steps, start })
 }
 
@@ -291,7 +290,7 @@ impl Look<'_> {
                 components: self.case.components.clone(),
                 kubernetes: None,
             };
-            let route = route::find(&start, to, self.case.available, self.known).ok()?;
+            let route = route::find_of(crd, &start, to, self.case.available, self.known).ok()?;
             for hop in route.hops {
                 let way = ways.entry(hop.to).or_default();
                 way.gate.extend(hop.gate);
@@ -338,17 +337,23 @@ impl Look<'_> {
             .collect()
     }
 
-    /// Gives where the normal route begins once the plane is at a release and these CRDs were migrated.
-    fn start(&self, at: &Version, migrated: &BTreeSet<String>) -> Start {
-        let installed = self.known.of(at).unwrap_or_default();
+    /// Gives where the normal route begins once the plane is at a release, after these ways.
+    fn start(&self, at: &Version, ways: &BTreeMap<Version, Way>) -> Start {
         let mut stored = Stored::seen(self.case.evidence);
+        for (release, way) in ways {
+            for stale in &way.gate {
+                stored
+                    .versions
+                    .insert(stale.crd.clone(), BTreeSet::from([stale.storage.clone()]));
+            }
+            for crd in &way.crds {
+                let storage = self.known.versions(crd, release).map(|versions| versions.storage);
+                stored.versions.entry(crd.clone()).or_default().extend(storage);
+            }
+        }
+        let installed = self.known.of(at).unwrap_or_default();
         for (crd, versions) in &installed {
             let of_crd = stored.versions.entry(crd.clone()).or_default();
-            if migrated.contains(crd) {
-                of_crd.clear();
-                of_crd.extend(self.cluster.get(crd).map(|found| found.storage.clone()));
-                of_crd.retain(|version| versions.all.contains(version));
-            }
             of_crd.insert(versions.storage.clone());
         }
         stored.source = Source::Snapshot;

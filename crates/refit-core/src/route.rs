@@ -178,6 +178,24 @@ impl Start {
 /// Finds the route of the fewest hops; of several, the one whose hops go farthest first. Each hop ends on the newest stable
 /// patch of its minor that is available, the last one on the wanted release.
 pub fn find(start: &Start, to: &Version, available: &[Version], known: &Known<'_>) -> Result<Route, NoRoute> {
+    search(&mut Search::new(start, known), to, available)
+}
+
+/// Finds the route of one definition, whatever the others of the releases are.
+pub(crate) fn find_of(
+    crd: &str,
+    start: &Start,
+    to: &Version,
+    available: &[Version],
+    known: &Known<'_>,
+) -> Result<Route, NoRoute> {
+    let mut one = Search::new(start, known);
+    one.only = Some(crd);
+    search(&mut one, to, available)
+}
+
+fn search(search: &mut Search<'_>, to: &Version, available: &[Version]) -> Result<Route, NoRoute> {
+    let Search { start, known, .. } = *search;
     let target = known.of(to).ok_or_else(|| NoRoute::Unknown(to.clone()))?;
     if *to < start.from {
         let lost = lost(start, &target);
@@ -187,7 +205,6 @@ pub fn find(start: &Start, to: &Version, available: &[Version], known: &Known<'_
             lost,
         });
     }
-    let mut search = Search::new(start, known);
     search.add_landings(to, available);
     search.add(to, target);
     let way = match *to == start.from {
@@ -244,6 +261,8 @@ struct Search<'a> {
     start: &'a Start,
     known: &'a Known<'a>,
     nodes: Vec<Node>,
+    /// The only definition that counts, where one is looked at.
+    only: Option<&'a str>,
 }
 
 impl<'a> Search<'a> {
@@ -256,6 +275,7 @@ impl<'a> Search<'a> {
             start,
             known,
             nodes: vec![first],
+            only: None,
         }
     }
 
@@ -289,7 +309,8 @@ impl<'a> Search<'a> {
             let component = versions.component.as_ref();
             component.is_none_or(|component| components.contains(component))
         };
-        let earlier = self.nodes[from].matrix.iter();
+        let is_meant = |(crd, _): &(&String, &Versions)| self.only.is_none_or(|only| *crd == only);
+        let earlier = self.nodes[from].matrix.iter().filter(is_meant);
         earlier.filter_map(move |(crd, before)| {
             let after = later.get(crd)?;
             counted(after).then_some((crd, before, after))

@@ -2,5 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
+mod broken;
+mod migrate;
+mod server;
 mod support;
 mod table;

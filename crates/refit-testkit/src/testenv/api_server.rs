@@ -131,9 +131,7 @@ impl ApiServer {
 
     /// Runs kubectl as a user who may do everything.
     pub fn kubectl(&self, arguments: &[&str], input: &[u8]) -> Output {
-        let own = self.programs.kubectl.clone();
-        let program = own.or_else(|| built("kubernetes").map(|folder| folder.join("kubectl")));
-        let mut process = Command::new(program.expect("kubectl"))
+        let mut process = Command::new(self.kubectl_program())
             .arg("--kubeconfig")
             .arg(&self.kubeconfig)
             .arg("--cache-dir")
@@ -150,6 +148,38 @@ impl ApiServer {
             scope.spawn(move || drop(stdin.write_all(input)));
             process.wait_with_output().expect("what kubectl says")
         })
+    }
+
+    /// Runs a shell text that calls `kubectl`, as a user who may do everything or as another one.
+    pub fn shell(&self, script: &str, user: Option<&str>) -> Output {
+        let name = format!("kubeconfig-{}", user.unwrap_or_default().replace(':', "-"));
+        let kubeconfig = match user {
+            None => self.kubeconfig.clone(),
+            Some(user) => {
+                let admin = std::fs::read_to_string(&self.kubeconfig).expect("the kubeconfig");
+                let token = format!("token: {TOKEN}");
+                let other = admin.replace(&token, &format!("{token}, as: \"{user}\""));
+                assert_ne!(other, admin);
+                self.guard.write(&name, &other).into()
+            }
+        };
+        let program = self.kubectl_program();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let folder = program.parent().unwrap_or(Path::new("/")).display();
+        Command::new("sh")
+            .args(["-c", script])
+            .env("PATH", format!("{folder}:{path}"))
+            .env("KUBECONFIG", kubeconfig)
+            .env("HOME", self.guard.folder())
+            .stdin(Stdio::null())
+            .output()
+            .expect("a started shell")
+    }
+
+    fn kubectl_program(&self) -> PathBuf {
+        let own = self.programs.kubectl.clone();
+        let program = own.or_else(|| built("kubernetes").map(|folder| folder.join("kubectl")));
+        program.expect("kubectl")
     }
 
     /// Starts the controllers, the scheduler and KWOK with a fake node, once; pods become ready on it.
