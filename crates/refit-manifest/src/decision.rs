@@ -118,6 +118,8 @@ pub enum Rule {
     Answered,
     /// The file cannot be merged: it does not parse, or the guard found a difference.
     Unmergeable,
+    /// An object was brought to the API version of theirs before the merge.
+    Converted,
     /// The new version breaks a patch of a kustomization, or changes what it reaches.
     Patch,
     /// The same of a patch that cannot be edited: it can only stay as it is.
@@ -149,6 +151,7 @@ impl Rule {
             Self::BothChanged => "both-changed",
             Self::Answered => "answered",
             Self::Unmergeable => "unmergeable",
+            Self::Converted => "converted",
             Self::Patch => "patch",
             Self::PatchFixed => "patch-fixed",
         }

@@ -25,11 +25,14 @@ mod index;
 mod document;
 mod file;
 mod trees;
+mod compose;
+mod conversions;
 mod arrivals;
 mod files;
 
 use std::collections::BTreeMap;
 
+use crate::convert::Rule;
 use crate::decision::{Answers, Decision};
 use crate::edit::Splice;
 use crate::schema::ListKeys;
@@ -52,6 +55,8 @@ pub struct Settings {
     pub optional_kinds: Vec<String>,
     /// The known image tags by repository path without registry (`fluxcd/source-controller`), oldest first.
     pub known_tags: Vec<(String, Vec<String>)>,
+    /// The rules by which objects of another API version than theirs are converted before they are merged.
+    pub rules: Vec<Rule>,
     /// Known digests: image `path:tag` without registry, and its digest.
     pub known_digests: Vec<(String, String)>,
 }
@@ -81,6 +86,16 @@ impl Merged {
 }
 
 /// Merges three trees of files by the rules of DESIGN.md section 4.
+///
+/// Objects that are written in other API versions than those of theirs are converted first by [`Settings::rules`].
 pub fn merge(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings) -> Merged {
-    trees::merge(base, ours, theirs, settings)
+    match convert_sides(base, ours, theirs, settings) {
+        None => trees::merge(base, ours, theirs, settings),
+        Some(sides) => {
+            let merged = trees::merge(&sides.base, &sides.ours, theirs, settings);
+            conversions::compose(ours, sides, merged)
+        }
+    }
 }
+
+pub use conversions::{Sides as ConvertedSides, convert_sides};

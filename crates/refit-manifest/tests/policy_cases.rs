@@ -21,15 +21,24 @@ const WORDS: [(&str, &[&str]); 17] = [
     ("P15", &[]),
     ("P17", &["t.yaml", "template"]),
     ("P19", &["p.json", "c"]),
-    ("P20", &[]),
+    (
+        "P20",
+        &[
+            "HelmRelease/h",
+            "v2beta1 -> v2",
+            "valuesFile",
+            "valuesFiles",
+            "mine.yaml",
+            "carried over",
+        ],
+    ),
     ("P21", &["value", "on"]),
     ("P22", &["f.conf", "a=9", "d=2"]),
     ("P24", &["retry"]),
 ];
 
-/// Cases that the merge alone does not decide: patches are verified after it (`refit-core/tests/patches`), and a later
-/// issue brings a conversion rule.
-const LATER: [&str; 2] = ["P15", "P20"];
+/// Cases that the merge alone does not decide: patches are verified after it (`refit-core/tests/patches`).
+const LATER: [&str; 1] = ["P15"];
 
 #[test]
 fn every_policy_case_gives_its_contents_outcome_and_words() {
@@ -47,7 +56,10 @@ fn every_policy_case_gives_its_contents_outcome_and_words() {
 }
 
 fn run(case: &PolicyCase) -> Vec<String> {
-    let mut settings = Settings::default();
+    let mut settings = Settings {
+        rules: policy::rules(),
+        ..Settings::default()
+    };
     if let Some(definition) = &case.definition {
         let stream = Stream::split(definition.as_bytes().into());
         settings.lists = stream.map(|stream| ListKeys::read(&stream)).unwrap_or_default();

@@ -2,8 +2,8 @@
 //!
 //! In: texts or trees. Out: the result with everything that is wrong with it.
 
-use refit_manifest::merge::{Merged, Settings, merge};
-use refit_manifest::{Entry, Outcome, Path, Tree};
+use refit_manifest::merge::{Merged, Settings, convert_sides, merge};
+use refit_manifest::{Entry, Outcome, Path, Tree, edit};
 
 use crate::checker::{Case, check};
 
@@ -57,9 +57,14 @@ pub fn trees(sides: [&Tree; 3], settings: &Settings) -> Checked {
 /// The same with CustomResourceDefinitions beside those in theirs; the settings must hold their list keys.
 pub fn trees_defined([base, ours, theirs]: [&Tree; 3], settings: &Settings, definitions: &str) -> Checked {
     let merged = merge(base, ours, theirs, settings);
+    // The checker knows no rules of conversion: it holds the merge to the sides as the rules leave them.
+    let converted = convert_sides(base, ours, theirs, settings);
+    let (old, own) = converted
+        .as_ref()
+        .map_or((base, ours), |sides| (&sides.base, &sides.ours));
     let mut violations = check(&Case {
-        base,
-        ours,
+        base: old,
+        ours: own,
         theirs,
         result: &merged.tree,
         decisions: &merged.decisions,
@@ -74,7 +79,19 @@ pub fn trees_defined([base, ours, theirs]: [&Tree; 3], settings: &Settings, defi
             ));
         }
     }
+    violations.extend(splices_that_differ(ours, &merged));
     Checked { merged, violations }
+}
+
+/// Names the files whose splices do not make the result of ours.
+fn splices_that_differ(ours: &Tree, merged: &Merged) -> Vec<String> {
+    let makes = |(path, splices): (&Path, &Vec<(edit::Splice, usize)>)| {
+        let bare: Vec<edit::Splice> = splices.iter().map(|(splice, _)| splice.clone()).collect();
+        let made = ours.bytes(path).map(|bytes| edit::apply(bytes, &bare));
+        let is_made = matches!((made, merged.tree.bytes(path)), (Some(Ok(made)), Some(result)) if made == *result);
+        (!is_made).then(|| format!("the splices of {path} do not make the result of ours"))
+    };
+    merged.splices.iter().filter_map(makes).collect()
 }
 
 /// Names the first file and line in which two trees differ.

@@ -2,6 +2,8 @@
 //!
 //! In: the file's bytes. Out: cases. The second parser reads it, not the product's.
 
+use refit_core::catalog::Catalog;
+use refit_manifest::convert::Rule;
 use refit_manifest::{Entry, Path, Tree};
 
 use crate::checker::dom::{self, Node};
@@ -33,6 +35,13 @@ pub struct PolicyCase {
 pub fn read(bytes: &[u8]) -> Result<Vec<PolicyCase>, String> {
     let documents = dom::read(bytes)?;
     Ok(documents.iter().flat_map(Node::items).map(case).collect())
+}
+
+/// Gives the embedded rules of conversion that cases use.
+pub fn rules() -> Vec<Rule> {
+    let catalog = Catalog::flux().expect("the embedded catalog can be read");
+    let newest = catalog.newest().expect("the catalog has releases");
+    catalog.rules().open_at(newest).into_iter().cloned().collect()
 }
 
 fn case(node: &Node) -> PolicyCase {

@@ -9,3 +9,5 @@ mod files;
 mod flux;
 mod helm;
 mod others;
+mod page;
+mod template;

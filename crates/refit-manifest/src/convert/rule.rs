@@ -1,5 +1,7 @@
 //! Rules as data.
 
+use std::fmt;
+
 use super::field::Field;
 use super::pattern::Pattern;
 
@@ -137,6 +139,43 @@ pub enum Operation {
         /// What to look at.
         message: String,
     },
+}
+
+impl fmt::Display for Operation {
+    /// Writes the operation as a sentence of a reference page.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SetVersion => formatter.write_str("sets `apiVersion`"),
+            Self::Remove(field) => write!(formatter, "removes `{field}`"),
+            Self::Move { from, to } => write!(formatter, "moves `{from}` to `{to}`"),
+            Self::Copy { from, to } => write!(formatter, "writes `{from}` to `{to}`, too"),
+            Self::Contract { old, new } => write!(formatter, "removes `{old}` where `{new}` has its value"),
+            Self::Insert { from, to, place } => {
+                let end = if *place == Place::First { "in front of" } else { "behind" };
+                write!(formatter, "puts `{from}` {end} `{to}`")
+            }
+            Self::WrapItems { list, key } => write!(formatter, "makes items of `{list}` texts under `{key}`"),
+            Self::Wrap(field) => write!(formatter, "makes `{field}` a text"),
+            Self::Set { field, value, .. } => write!(formatter, "sets `{field}` to `{value}`"),
+            Self::Default { field, value, mode } => match mode {
+                Defaults::Report => write!(formatter, "tells where `{field}` is missing, whose default was `{value}`"),
+                Defaults::Write => write!(formatter, "writes the old default `{value}` of `{field}`"),
+            },
+            Self::Rewrite { field, .. } => write!(formatter, "rewrites the template in `{field}`"),
+            Self::Require { field, .. } => write!(formatter, "stops without `{field}`"),
+            Self::Review { field, weight, .. } => {
+                let verb = match weight {
+                    Weight::Report => "tells of",
+                    Weight::Review => "asks for a look at",
+                    Weight::Stop => "stops at",
+                };
+                match field {
+                    Some(field) => write!(formatter, "{verb} `{field}`"),
+                    None => write!(formatter, "{verb} the object"),
+                }
+            }
+        }
+    }
 }
 
 /// Which texts are meant.

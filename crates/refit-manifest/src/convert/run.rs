@@ -209,14 +209,27 @@ impl<'a> Runner<'a, '_> {
 
 /// Gives a value on one line for people.
 fn shown(draft: &Draft<'_>) -> String {
-    let text = match (draft.text(), draft.origin()) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(node)) => node.source().to_owned(),
-        (None, None) => String::new(),
-    };
-    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = written(draft);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() > 80 {
-        words = words.chars().take(79).chain(['…']).collect();
+        words.chars().take(79).chain(['…']).collect()
+    } else {
+        words
     }
-    words
+}
+
+fn written(draft: &Draft<'_>) -> String {
+    match draft {
+        Draft::Kept(node) => node.text().unwrap_or_else(|| node.source()).to_owned(),
+        Draft::Scalar(scalar) => scalar.text.clone(),
+        Draft::Sequence(sequence) => {
+            let items: Vec<String> = sequence.items.iter().map(|item| written(&item.value)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Draft::Mapping(mapping) => {
+            let entry = |entry: &super::draft::Entry<'_>| format!("{}: {}", entry.key, written(&entry.value));
+            let entries: Vec<String> = mapping.entries.iter().map(entry).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
 }

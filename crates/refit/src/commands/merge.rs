@@ -184,12 +184,13 @@ fn answers(options: &Options) -> Answers {
 }
 
 fn settings(options: &Options) -> Result<Settings, Failure> {
+    let catalog = Catalog::flux().ok();
+    let rules = catalog.as_ref().and_then(|catalog| Some(catalog.rules().open_at(catalog.newest()?)));
     Ok(Settings {
         lists: schemas::read(&options.schema)?,
         answers: answers(options),
-        optional_kinds: Catalog::flux()
-            .map(|catalog| catalog.optional_kinds())
-            .unwrap_or_default(),
+        optional_kinds: catalog.as_ref().map(Catalog::optional_kinds).unwrap_or_default(),
+        rules: rules.unwrap_or_default().into_iter().cloned().collect(),
         ..Settings::default()
     })
 }
