@@ -20,11 +20,21 @@ fn page() -> (std::path::PathBuf, String) {
 fn tables() -> String {
     let mut out = String::from(MARK);
     for (title, purpose) in [("Conversions", Purpose::Conversion), ("Behaviour", Purpose::Behaviour)] {
-        let _ = write!(out, "\n## {title}\n| rule | kinds | what it does | may from | must by | origin |\n|---|---|---|---|---|---|\n");
+        let _ = write!(
+            out,
+            "\n## {title}\n| rule | kinds | what it does | may from | must by | origin |\n|---|---|---|---|---|---|\n"
+        );
         for rule in catalog().rules().iter().filter(|rule| rule.purpose == purpose) {
             let version = |version: &Option<Version>| version.as_ref().map(ToString::to_string).unwrap_or_default();
             let (from, by) = (version(&rule.window.from), version(&rule.window.by));
-            let _ = writeln!(out, "| `{}` | {} | {} | {from} | {by} | {} |", rule.rule.id, kinds(rule), what(rule), cell(&rule.origin));
+            let _ = writeln!(
+                out,
+                "| `{}` | {} | {} | {from} | {by} | {} |",
+                rule.rule.id,
+                kinds(rule),
+                what(rule),
+                cell(&rule.origin)
+            );
         }
     }
     out.push_str("\n## What one object does not tell\n| | release | what changes | why it is not checked | origin |\n|---|---|---|---|---|\n");
@@ -40,27 +50,40 @@ fn kinds(rule: &ConversionRule) -> String {
 }
 
 fn cell(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace('|', "\\|")
 }
 
 /// Describes a rule by its operations and message.
 fn what(rule: &ConversionRule) -> String {
     let optional = if rule.optional { "(optional) " } else { "" };
-    let does: Vec<String> = rule.rule.operations.iter().map(|operation| cell(&operation.to_string())).collect();
+    let does: Vec<String> = rule
+        .rule
+        .operations
+        .iter()
+        .map(|operation| cell(&operation.to_string()))
+        .collect();
     format!("{optional}{}: {}", does.join("; "), cell(&rule.rule.message))
 }
 
 #[test]
 fn the_page_of_rules_lists_those_of_the_catalog() {
     let (path, text) = page();
-    let (head, found) = text.split_once(MARK).map_or((text.as_str(), ""), |(head, rest)| (head, rest));
+    let (head, found) = text
+        .split_once(MARK)
+        .map_or((text.as_str(), ""), |(head, rest)| (head, rest));
     let wanted = tables();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, format!("{head}{wanted}")).unwrap();
         return;
     }
     let is_same = format!("{MARK}{found}") == wanted;
-    assert!(is_same, "docs/rules.md is old: run `UPDATE_DOCS=1 cargo test -p refit-core --test rules page`");
+    assert!(
+        is_same,
+        "docs/rules.md is old: run `UPDATE_DOCS=1 cargo test -p refit-core --test rules page`"
+    );
 }
 
 /// Gives the blocks of YAML of the page, each with what stands in front of it.
@@ -78,20 +101,33 @@ fn blocks(text: &str) -> Vec<(&str, &str)> {
 #[test]
 fn the_examples_of_the_page_are_rules_that_can_be_read() {
     let (_, text) = page();
-    let files: Vec<&str> = blocks(&text).into_iter().map(|(_, block)| block).filter(|block| block.starts_with("rules:") || block.starts_with("enable:")).collect();
+    let files: Vec<&str> = blocks(&text)
+        .into_iter()
+        .map(|(_, block)| block)
+        .filter(|block| block.starts_with("rules:") || block.starts_with("enable:"))
+        .collect();
     assert!(!files.is_empty());
     for file in &files {
         ConversionRules::read("page.yaml", file).unwrap();
     }
     for operation in OPERATIONS {
-        assert!(files.iter().any(|file| file.contains(&format!("- {operation}"))), "no example of `{operation}`");
+        assert!(
+            files.iter().any(|file| file.contains(&format!("- {operation}"))),
+            "no example of `{operation}`"
+        );
     }
 }
 
 #[test]
 fn the_example_of_the_page_gives_what_the_page_says() {
     let (_, text) = page();
-    let block = |label: &str| blocks(&text).into_iter().find(|(before, _)| before.starts_with(label)).unwrap().1;
+    let block = |label: &str| {
+        blocks(&text)
+            .into_iter()
+            .find(|(before, _)| before.starts_with(label))
+            .unwrap()
+            .1
+    };
     let rules = ConversionRules::read("page.yaml", block("A rule file")).unwrap();
     let open = rules.open_at(&Version::new(1, 6, 0));
     let (after, converted) = by(&open, Some("v2"), block("Before"));

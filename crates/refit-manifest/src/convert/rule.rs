@@ -151,14 +151,21 @@ impl fmt::Display for Operation {
             Self::Copy { from, to } => write!(formatter, "writes `{from}` to `{to}`, too"),
             Self::Contract { old, new } => write!(formatter, "removes `{old}` where `{new}` has its value"),
             Self::Insert { from, to, place } => {
-                let end = if *place == Place::First { "in front of" } else { "behind" };
+                let end = if *place == Place::First {
+                    "in front of"
+                } else {
+                    "behind"
+                };
                 write!(formatter, "puts `{from}` {end} `{to}`")
             }
             Self::WrapItems { list, key } => write!(formatter, "makes items of `{list}` texts under `{key}`"),
             Self::Wrap(field) => write!(formatter, "makes `{field}` a text"),
             Self::Set { field, value, .. } => write!(formatter, "sets `{field}` to `{value}`"),
             Self::Default { field, value, mode } => match mode {
-                Defaults::Report => write!(formatter, "tells where `{field}` is missing, whose default was `{value}`"),
+                Defaults::Report => write!(
+                    formatter,
+                    "tells where `{field}` is missing, whose default was `{value}`"
+                ),
                 Defaults::Write => write!(formatter, "writes the old default `{value}` of `{field}`"),
             },
             Self::Rewrite { field, .. } => write!(formatter, "rewrites the template in `{field}`"),

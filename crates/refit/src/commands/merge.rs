@@ -185,7 +185,9 @@ fn answers(options: &Options) -> Answers {
 
 fn settings(options: &Options) -> Result<Settings, Failure> {
     let catalog = Catalog::flux().ok();
-    let rules = catalog.as_ref().and_then(|catalog| Some(catalog.rules().open_at(catalog.newest()?)));
+    let rules = catalog
+        .as_ref()
+        .and_then(|catalog| Some(catalog.rules().open_at(catalog.newest()?)));
     Ok(Settings {
         lists: schemas::read(&options.schema)?,
         answers: answers(options),
