@@ -205,9 +205,14 @@ pub fn read(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
 
 /// Reads a file that is split already.
 pub fn read_stream(path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
+    read_as(Sort::Object, path, stream, wanted)
+}
+
+/// Reads a file whose documents are known to be of a sort: with [`Sort::Patch`] they may lack what objects must have.
+pub fn read_as(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
     let mut reading = Reading::untouched(stream.bytes());
     let mut judge = judge::Judge::new(path, stream, wanted);
-    let splices = places::walk(path, stream, wanted.interest(), &mut judge);
+    let splices = places::walk(path, (stream, sort), wanted.interest(), &mut judge);
     if !splices.is_empty() {
         match edit::apply(stream.bytes(), &splices) {
             Ok(converted) => reading.bytes = converted,

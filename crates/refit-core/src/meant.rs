@@ -121,6 +121,12 @@ impl Survey {
         Meant::Reached(meant)
     }
 
+    /// Lists the files that kustomizations of the folder name as patches: they hold parts of objects.
+    pub fn patches(&self) -> BTreeSet<Path> {
+        let kustomizations = self.tree.paths().filter(|path| reach::is_kustomization(path));
+        kustomizations.flat_map(|path| patches(&self.tree, path)).collect()
+    }
+
     fn is_directory(&self, directory: &str) -> bool {
         directory.is_empty() || self.tree.has_directory(directory)
     }
@@ -151,6 +157,23 @@ fn named(tree: &Tree, kustomization: &Path) -> Vec<Path> {
             Kind::Sequence(_) => open.extend(node.items()),
             Kind::Scalar(_) => found.extend(node.text().and_then(|text| file(tree, kustomization, text))),
             Kind::Alias => {}
+        }
+    }
+    found
+}
+
+/// Lists the files that a kustomization names as patches.
+pub fn patches(tree: &Tree, kustomization: &Path) -> Vec<Path> {
+    let bytes = tree.bytes(kustomization).map(Arc::clone);
+    let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for root in stream.documents().iter().filter_map(Document::root) {
+        for field in ["patches", "patchesStrategicMerge"] {
+            let items = root.get(field).into_iter().flat_map(NodeRef::items);
+            let names = items.filter_map(|item| item.get("path").unwrap_or(item).text());
+            found.extend(names.filter_map(|name| file(tree, kustomization, name)));
         }
     }
     found

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use refit_manifest::convert::{self, Converted, Weight};
+use refit_manifest::convert::{self, Change, Converted, Review, Weight};
 use refit_manifest::edit::Splice;
 use refit_manifest::parse::{Kind as Node, NodeRef};
 use refit_manifest::scalar::Style;
@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
             Standing::Old(write) => write,
             _ => None,
         };
-        let rules = self.wanted.rules(place.group, place.kind);
+        let rules = self.wanted.rules(place.sort, place.group, place.kind);
         let Converted {
             mut splices,
             changes,
@@ -128,40 +128,50 @@ impl<'a> Judge<'a> {
             }
         }
         for change in changes.into_iter().filter(|change| change.field != "apiVersion") {
-            let span = field(place.node, &change.field).map_or(place.version_node.span(), NodeRef::full_span);
-            let what = What::Field {
-                name: change.field,
-                message: change.message,
-            };
-            let used = self.used(place, span, (what, convertible.clone()));
-            used.replacement = Some(change.after).filter(|after| !after.is_empty());
-            used.rule = Some(change.rule);
+            self.change(place, change, convertible.clone());
         }
+        let told = stop.filter(|_| matches!(standing, Standing::Old(_)));
         for review in reviews {
-            if review.weight == Weight::Report {
-                let (line, _) = self.position(place.in_file(review.span).start);
-                let note = Note {
-                    line,
-                    object: object(place),
-                    message: review.message,
-                };
-                self.notes.push(note);
-                continue;
-            }
-            let convertible = match &place.trust {
-                Trust::Never(reason) => Convertible::No((*reason).to_owned()),
-                _ => Convertible::Review(review.message.clone()),
-            };
-            let is_told = stop.as_ref() == Some(&review.message) && matches!(standing, Standing::Old(_));
-            if !is_told {
-                let what = What::Field {
-                    name: review.field,
-                    message: review.message,
-                };
-                self.used(place, review.span, (what, convertible)).rule = Some(review.rule);
-            }
+            self.review(place, review, told.as_deref());
         }
         if is_sure { splices } else { Vec::new() }
+    }
+
+    /// Notes the use of a field that a rule changes.
+    fn change(&mut self, place: &Place<'_>, change: Change, convertible: Convertible) {
+        let span = field(place.node, &change.field).map_or(place.version_node.span(), NodeRef::full_span);
+        let what = What::Field {
+            name: change.field,
+            message: change.message,
+        };
+        let used = self.used(place, span, (what, convertible));
+        used.replacement = Some(change.after).filter(|after| !after.is_empty());
+        used.rule = Some(change.rule);
+    }
+
+    /// Notes what a rule says to a person; nothing that is told as the reason why the version stays.
+    fn review(&mut self, place: &Place<'_>, review: Review, told: Option<&str>) {
+        if review.weight == Weight::Report {
+            let (line, _) = self.position(place.in_file(review.span).start);
+            self.notes.push(Note {
+                line,
+                object: object(place),
+                message: review.message,
+            });
+            return;
+        }
+        if told == Some(&*review.message) {
+            return;
+        }
+        let convertible = match &place.trust {
+            Trust::Never(reason) => Convertible::No((*reason).to_owned()),
+            _ => Convertible::Review(review.message.clone()),
+        };
+        let what = What::Field {
+            name: review.field,
+            message: review.message,
+        };
+        self.used(place, review.span, (what, convertible)).rule = Some(review.rule);
     }
 
     /// Judges a selector or a reference: its version alone.

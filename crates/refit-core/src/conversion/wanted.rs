@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_kustomize::reach;
-use refit_manifest::convert::{self, Rule};
+use refit_manifest::convert::{self, Condition, Operation, Rule};
 use refit_manifest::{Path, Stream};
 
+use crate::catalog::rules::ConversionRules;
 use crate::catalog::{ApiVersions, Catalog, Resource};
 use crate::generated::Definition;
-use crate::places::Interest;
+use crate::places::{Interest, Sort};
 use crate::release::Version;
 
 /// What is to be written.
@@ -18,6 +19,8 @@ pub struct Wanted {
     releases: Vec<Version>,
     groups: BTreeMap<String, BTreeMap<String, Kind>>,
     rules: BTreeMap<String, Vec<Arc<Rule>>>,
+    /// The rules as far as they hold for parts of objects.
+    for_parts: BTreeMap<String, Vec<Arc<Rule>>>,
     conflicts: Vec<Conflict>,
     interest: Interest,
 }
@@ -62,7 +65,7 @@ impl Wanted {
 
     /// Takes what all of several releases serve.
     pub fn common(catalog: &Catalog, releases: &[Version]) -> Self {
-        Self::make(catalog.resources().to_vec(), releases)
+        Self::make(catalog.resources().to_vec(), catalog, releases)
     }
 
     /// Takes what all of several releases serve, on the way to later ones: what one of these does not serve is not to stay,
@@ -92,10 +95,10 @@ impl Wanted {
                 );
             }
         }
-        Self::make(resources, std::slice::from_ref(release))
+        Self::make(resources, catalog, std::slice::from_ref(release))
     }
 
-    fn make(resources: Vec<Resource>, releases: &[Version]) -> Self {
+    fn make(resources: Vec<Resource>, catalog: &Catalog, releases: &[Version]) -> Self {
         let mut groups: BTreeMap<String, BTreeMap<String, Kind>> = BTreeMap::new();
         let mut conflicts = Vec::new();
         for resource in resources {
@@ -108,16 +111,21 @@ impl Wanted {
             releases: releases.to_vec(),
             groups,
             rules: BTreeMap::new(),
+            for_parts: BTreeMap::new(),
             conflicts,
             interest: Interest::of([]),
         };
-        wanted.with_rules([])
+        wanted.with_rules(open(catalog.rules(), releases))
     }
 
-    /// Adds rules about fields.
+    /// Adds rules; those about the core group are found only where a file names a group that matters.
     #[must_use]
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         for rule in rules {
+            if let Some(part) = for_part(&rule) {
+                let of_group = self.for_parts.entry(rule.group.clone()).or_default();
+                of_group.push(Arc::new(part));
+            }
             let of_group = self.rules.entry(rule.group.clone()).or_default();
             of_group.push(Arc::new(rule));
         }
@@ -125,7 +133,7 @@ impl Wanted {
         let known = known.flat_map(|(group, kinds)| kinds.keys().map(move |kind| (group.as_str(), kind.as_str())));
         let ruled = self.rules.values().flatten();
         let ruled = ruled.flat_map(|rule| rule.kinds.iter().map(|kind| (rule.group.as_str(), kind.as_str())));
-        self.interest = Interest::of(known.chain(ruled));
+        self.interest = Interest::of(known.chain(ruled.filter(|(group, _)| !group.is_empty())));
         self
     }
 
@@ -192,9 +200,14 @@ impl Wanted {
         self.groups.contains_key(group)
     }
 
-    /// Lists the rules about a kind.
-    pub(super) fn rules(&self, group: &str, kind: &str) -> Vec<&Rule> {
-        let of_group = self.rules.get(group).into_iter().flatten();
+    /// Lists the rules about a kind; for the content of a patch those that hold for a part of an object.
+    pub(super) fn rules(&self, sort: Sort, group: &str, kind: &str) -> Vec<&Rule> {
+        let rules = if sort == Sort::Patch {
+            &self.for_parts
+        } else {
+            &self.rules
+        };
+        let of_group = rules.get(group).into_iter().flatten();
         let about = |rule: &&Arc<Rule>| rule.kinds.iter().any(|known| known == kind);
         of_group.filter(about).map(|rule| &**rule).collect()
     }
@@ -288,6 +301,37 @@ impl Kind {
         let last = self.resource.changes.iter().rposition(serves)?;
         self.resource.changes.get(last + 1).map(|change| &change.from)
     }
+}
+
+/// Gives a rule without what it says about fields that are not written: a patch writes only some. `None` where nothing
+/// is left.
+fn for_part(rule: &Rule) -> Option<Rule> {
+    let judges_absence = rule.conditions.iter().any(is_absence);
+    let mut part = rule.clone();
+    part.operations.retain(|operation| match operation {
+        Operation::Require { .. } | Operation::Default { .. } => false,
+        Operation::Review { .. } => !judges_absence,
+        _ => true,
+    });
+    (!part.operations.is_empty()).then_some(part)
+}
+
+fn is_absence(condition: &Condition) -> bool {
+    match condition {
+        Condition::Absent(_) | Condition::Not(_) => true,
+        Condition::Any(conditions) => conditions.iter().any(is_absence),
+        _ => false,
+    }
+}
+
+/// Lists the conversions that may run at all of some releases.
+fn open(rules: &ConversionRules, releases: &[Version]) -> Vec<Rule> {
+    let mut at_each = releases.iter().map(|release| rules.open_at(release));
+    let mut open = at_each.next().unwrap_or_default();
+    for at in at_each {
+        open.retain(|rule| at.contains(rule));
+    }
+    open.into_iter().cloned().collect()
 }
 
 fn at<'a>(resource: &'a Resource, release: &Version) -> Option<&'a ApiVersions> {

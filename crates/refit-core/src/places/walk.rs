@@ -32,7 +32,9 @@ const ALIAS: &str = "the version is an alias, or others refer to it";
 const UNSURE: &str = "the text that it stands in could not be rewritten safely";
 
 /// Walks through the places of a file, and gives the splices of the visitor in coordinates of the file.
-pub fn walk<V: Visit>(path: &Path, stream: &Stream, interest: &Interest, visit: &mut V) -> Vec<Splice> {
+///
+/// The sort is what the documents are: objects, or the contents of a patch.
+pub fn walk<V: Visit>(path: &Path, (stream, sort): (&Stream, Sort), interest: &Interest, visit: &mut V) -> Vec<Splice> {
     let mut walker = Walker {
         interest,
         visit,
@@ -41,7 +43,7 @@ pub fn walk<V: Visit>(path: &Path, stream: &Stream, interest: &Interest, visit: 
     let within = Within {
         holder: "",
         trust: Trust::Certain,
-        sort: Sort::Object,
+        sort,
         selects: reach::is_kustomization(path),
     };
     walker.text(&Frame { outer: None }, stream, &within)
@@ -119,7 +121,10 @@ impl<V: Visit> Walker<'_, V> {
             }
             self.place(frame, (head, node, within.sort, trust), &around, out);
         }
-        let described = shape::describe(node);
+        let described = match head {
+            None if within.selects => "the kustomization".to_owned(),
+            _ => shape::describe(node),
+        };
         let inner = Within {
             holder: if within.holder.is_empty() {
                 &described

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
+mod fields;
 mod findings;
 mod places;
 mod shapes;

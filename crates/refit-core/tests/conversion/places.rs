@@ -1,5 +1,7 @@
 //! Where API versions hide, beyond the shapes of `flux migrate`.
 
+use refit_core::places::Sort;
+
 use crate::support::{check, lines, read, utf8};
 
 #[test]
@@ -9,6 +11,16 @@ fn patch_contents_are_converted_wherever_they_stand() {
         "patches:\n- patch: |\n    apiVersion: helm.toolkit.fluxcd.io/v2beta1\n    kind: HelmRelease\n    metadata: {name: a}\n    spec: {interval: 5m}\n- patch: |-\n    - op: add\n      path: /spec/healthChecks/-\n      value: {apiVersion: helm.toolkit.fluxcd.io/v2beta2, kind: HelmRelease, name: x}\n  target: {kind: Kustomization}\npatchesStrategicMerge:\n- |-\n  kind: GitRepository\n  apiVersion: source.toolkit.fluxcd.io/v1beta2\n  metadata: {name: r}\n- other.yaml\n",
         "patches:\n- patch: |\n    apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    metadata: {name: a}\n    spec: {interval: 5m}\n- patch: |-\n    - op: add\n      path: /spec/healthChecks/-\n      value: {apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, name: x}\n  target: {kind: Kustomization}\npatchesStrategicMerge:\n- |-\n  kind: GitRepository\n  apiVersion: source.toolkit.fluxcd.io/v1\n  metadata: {name: r}\n- other.yaml\n",
     );
+}
+
+#[test]
+fn a_patch_may_lack_what_an_object_must_have() {
+    let text = "apiVersion: notification.toolkit.fluxcd.io/v1beta2\nkind: Receiver\nmetadata: {name: r}\nspec: {interval: 5m}\n";
+    let stream = refit_manifest::Stream::split(text.as_bytes().into()).unwrap();
+    let wanted = crate::support::wanted("v2.9.4");
+    let reading = refit_core::conversion::read_as(Sort::Patch, &"p.yaml".into(), &stream, &wanted);
+    assert_eq!(utf8(&reading.bytes), text.replace("v1beta2", "v1"));
+    assert_eq!(lines(&reading), ["1:13 patch Receiver/r v1beta2 yes"]);
 }
 
 #[test]
@@ -43,7 +55,7 @@ fn templates_of_objects_are_converted() {
         ("templates.weave.works/v1alpha1", "GitOpsSet", "templates"),
     ] {
         let before = format!(
-            "apiVersion: {group}\nkind: {kind}\nmetadata: {{name: t}}\nspec:\n  {field}:\n  - content:\n    - apiVersion: helm.toolkit.fluxcd.io/v2beta1\n      kind: HelmRelease\n      metadata:\n        name: ${{NAME}}\n      spec:\n        interval: \"{{{{ .params.interval }}}}\"\n    raw: |\n      apiVersion: source.toolkit.fluxcd.io/v1beta2\n      kind: GitRepository\n      metadata:\n        name: ${{NAME}}\n"
+            "apiVersion: {group}\nkind: {kind}\nmetadata: {{name: t}}\nspec:\n  {field}:\n  - content:\n    - apiVersion: helm.toolkit.fluxcd.io/v2beta1\n      kind: HelmRelease\n      metadata:\n        name: ${{NAME}}\n      spec:\n        chartRef: {{kind: OCIRepository, name: o}}\n        interval: \"{{{{ .params.interval }}}}\"\n    raw: |\n      apiVersion: source.toolkit.fluxcd.io/v1beta2\n      kind: GitRepository\n      metadata:\n        name: ${{NAME}}\n"
         );
         let after = before.replace("/v2beta1", "/v2").replace("/v1beta2", "/v1");
         check("t.yaml", &before, &after);

@@ -33,7 +33,7 @@ fn shape_kind_before_api_version() {
     );
     check_raised(
         "a.yaml",
-        "metadata:\n  name: a\nspec:\n  interval: 1m\nkind: HelmRelease\napiVersion: helm.toolkit.fluxcd.io/v2beta1\n",
+        "metadata:\n  name: a\nspec:\n  chartRef: {kind: OCIRepository, name: o}\nkind: HelmRelease\napiVersion: helm.toolkit.fluxcd.io/v2beta1\n",
     );
 }
 
@@ -164,7 +164,7 @@ fn shape_manifest_inside_a_config_map() {
 fn shape_helm_template() {
     check_raised(
         "chart/templates/r.yaml",
-        "{{- if .Values.on }}\napiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: HelmRelease\nmetadata:\n  name: {{ .Release.Name }}-x\n  labels:\n    {{- include \"x.labels\" . | nindent 4 }}\nspec:\n  interval: {{ .Values.interval | default \"1m\" }}\n{{- end }}\n",
+        "{{- if .Values.on }}\napiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: HelmRelease\nmetadata:\n  name: {{ .Release.Name }}-x\n  labels:\n    {{- include \"x.labels\" . | nindent 4 }}\nspec:\n  chartRef: {kind: OCIRepository, name: o}\n  interval: {{ .Values.interval | default \"1m\" }}\n{{- end }}\n",
     );
     let branches = "{{- if .Values.old }}\napiVersion: helm.toolkit.fluxcd.io/v2beta1\n{{- else }}\napiVersion: helm.toolkit.fluxcd.io/v2beta2\n{{- end }}\nkind: HelmRelease\nmetadata:\n  name: {{ .Release.Name }}\n";
     let reading = read("chart/templates/r.yaml", branches);

@@ -1,11 +1,13 @@
 //! Looks at all files once: what they use, and which of them are meant.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path as OsPath, PathBuf};
 
 use refit_core::conversion::{self, Note, Reading, Use, Wanted};
 use refit_core::finding::{Code, Finding};
 use refit_core::meant::{Meant, Survey};
+use refit_core::places::Sort;
 use refit_core::report::NoteLine;
 use refit_manifest::{Path, Stream};
 
@@ -35,6 +37,8 @@ pub(super) struct Found {
     pub(super) path: Path,
     pub(super) is_meant: bool,
     pub(super) changes: bool,
+    /// Whether it holds objects or parts of them.
+    pub(super) sort: Sort,
     pub(super) uses: Vec<Use>,
     notes: Vec<Note>,
     pub(super) findings: Vec<Finding>,
@@ -100,16 +104,39 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
             whole.absorb(part);
             whole
         });
-        let meant = match whole {
+        let meant = match &whole {
             Some(survey) if !what.all && !listing.is_file => survey.meant(),
             _ => Meant::Everything,
         };
+        let patches = whole.map(|survey| survey.patches()).unwrap_or_default();
+        reread(&listing, &mut found, &patches, wanted);
         for file in &mut found {
             file.is_meant = meant.has(&Path::from(&*file.name));
         }
         seen.folders.push(Folder { listing, found });
     }
     Ok(seen)
+}
+
+/// Reads patches once more as what they are, where something is left of them: they lack what objects must have.
+fn reread(listing: &Listing, found: &mut [Found], patches: &BTreeSet<Path>, wanted: &Wanted) {
+    for file in found {
+        let is_patch = patches.contains(&Path::from(&*file.name));
+        if !is_patch || file.uses.iter().all(|used| used.convertible.reason().is_none()) {
+            continue;
+        }
+        let bytes = fs::read(listing.root.join(&file.name)).unwrap_or_default();
+        let Ok(stream) = Stream::split(bytes.as_slice().into()) else {
+            continue;
+        };
+        let reading = conversion::read_as(Sort::Patch, &file.path, &stream, wanted);
+        if let Some(again) = self::found(&file.path, &file.name, reading, &bytes) {
+            *file = Found {
+                sort: Sort::Patch,
+                ..again
+            };
+        }
+    }
 }
 
 fn read(survey: &mut Survey, (path, name): (&Path, &str), bytes: &[u8], wanted: &Wanted) -> Option<Found> {
@@ -157,6 +184,7 @@ fn nothing(path: &Path, name: &str) -> Found {
         path: path.clone(),
         is_meant: true,
         changes: false,
+        sort: Sort::Object,
         uses: Vec::new(),
         notes: Vec::new(),
         findings: Vec::new(),

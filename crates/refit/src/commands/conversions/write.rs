@@ -1,11 +1,12 @@
 //! Writes converted files, each whole or not at all, or shows what would be written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path as OsPath;
 use std::sync::Arc;
 
 use refit_core::conversion::{self, Convertible};
 use refit_core::finding::{Code, Finding};
+use refit_core::places::Sort;
 use refit_core::report::{ChangedFile, UseLine};
 use refit_engine::ports::PortErrorKind;
 use refit_forge::{Git, Settings};
@@ -89,7 +90,7 @@ fn refused(mut line: UseLine) -> UseLine {
 
 fn convert(
     listing: &Listing,
-    (name, bytes): (&str, std::io::Result<&[u8]>),
+    (name, bytes, sort): (&str, std::io::Result<&[u8]>, Sort),
     aim: &Aim,
     way: Way,
 ) -> Option<Result<ChangedFile, Failure>> {
@@ -102,7 +103,7 @@ fn convert(
     };
     let path = Path::new(shown.as_str());
     let stream = refit_manifest::Stream::split(Arc::clone(&bytes)).ok()?;
-    let reading = conversion::read_stream(&path, &stream, &aim.wanted);
+    let reading = conversion::read_as(sort, &path, &stream, &aim.wanted);
     if reading.bytes == bytes {
         return None;
     }
