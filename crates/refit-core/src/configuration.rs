@@ -60,6 +60,10 @@ pub struct Spec {
     /// How stored objects are migrated between two releases.
     #[serde(default, skip_serializing_if = "Migration::is_empty")]
     pub migration: Migration,
+    /// Files with rules of conversion of your own, from the root of the repository; a rule that is called like a built-in one
+    /// takes its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
 }
 
 /// How stored objects are migrated between two releases.
@@ -279,6 +283,12 @@ impl Spec {
             text.push_str("  # The image of Jobs that migrate stored objects; it has `sh` and `kubectl`.\n");
             let _ = writeln!(text, "  migration:\n    image: {}", scalar::write(image, Style::Plain));
         }
+        if !self.rules.is_empty() {
+            text.push_str("  # Files with rules of conversion of your own.\n  rules:\n");
+            for file in &self.rules {
+                let _ = writeln!(text, "  - {}", scalar::write(file, Style::Plain));
+            }
+        }
     }
 
     /// Gives the name that a folder was given, by the folder that is synchronised or one that holds a generated manifest.
@@ -386,6 +396,7 @@ mod tests {
                         .first()
                         .map(|_| "registry.example.org:5000/kubectl:1.33.4".to_owned()),
                 },
+                rules: names.iter().map(|(name, _)| format!("rules/{name}.yaml")).collect(),
             });
             assert_eq!(
                 read(&configuration.write()).unwrap(),

@@ -116,6 +116,9 @@ codes! {
     InvalidConfiguration: Blocking,
         "`refit.yaml` cannot be read, or says what it cannot say.",
         "correct the file, see docs/configuration.md, and commit";
+    InvalidRules: Blocking,
+        "A file with rules of conversion that `refit.yaml` names cannot be used.",
+        "correct the rule at the line named, see docs/rules.md, or take the file out of `refit.yaml`";
     ConflictMarkers: Blocking,
         "A file of the plane holds conflict markers of Git.",
         "finish the merge that left them, commit, and run again";

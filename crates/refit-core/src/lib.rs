@@ -21,6 +21,7 @@ pub mod places;
 pub mod conversion;
 pub mod edits;
 pub mod configuration;
+pub mod own_rules;
 pub mod streams;
 pub mod record;
 pub mod roots;

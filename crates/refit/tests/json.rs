@@ -19,6 +19,8 @@ json resolve "$id" theirs; json diff; json resume; json request list; json reque
 json request merge; json status; json upgrade; json plan flux@v0.1.0
 json render flux@v2.6.4; json catalog list; json catalog pull v2.6.4 --to copy; json catalog verify; json version; json completion bash
 json merge $plane/gotk-components.yaml $plane/gotk-sync.yaml $plane/kustomization.yaml
+printf 'apiVersion: helm.toolkit.fluxcd.io/v2beta1\\nkind: HelmRelease\\nmetadata: {name: a}\\nspec: {chart: {spec: {chart: c, valuesFile: v}}}\\n' > a.yaml
+json scan --to flux@v2.9.4 a.yaml; json convert --to flux@v2.9.4 a.yaml --diff; json convert --to flux@v2.9.4 a.yaml
 json status --repo /; json nothing
 "#;
 
@@ -38,7 +40,7 @@ fn every_field_that_commands_print_is_on_the_page() {
         }
         kinds.insert(kind);
     }
-    let wanted = "Catalog CatalogPull CatalogVerify Check Completion Decisions Diff Error Inventory Merge Plan Rendered Request Requests Status \
+    let wanted = "Catalog CatalogPull CatalogVerify Check Completion Convert Decisions Diff Error Inventory Merge Plan Rendered Request Requests Scan Status \
                   Upgrade Version";
     assert_eq!(kinds.into_iter().collect::<Vec<_>>().join(" "), wanted);
 }
