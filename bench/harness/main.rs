@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark may fail where it stands")]
 
+mod conversions;
 mod fleet;
 mod inputs;
 mod measure;
@@ -61,6 +62,7 @@ impl Bench {
         self.linear(&mut report);
         upgrade::measure(&self.refit, &self.folder, self.runs, &mut report);
         fleet::measure(&self.refit, &self.folder, self.runs, &mut report);
+        conversions::measure(&self.refit, &self.folder, self.runs, &mut report);
         report
     }
 
