@@ -70,9 +70,19 @@ pub(crate) fn measure(refit: &Path, folder: &Path, runs: usize, report: &mut Rep
     }
     let grep = times[0][1];
     for (index, what) in [(1, "scan"), (2, "convert")] {
-        report.at_most("g", &format!("times the time of grep: {what}, {LARGE} files"), times[index][1] / grep, 3.0);
+        report.at_most(
+            "g",
+            &format!("times the time of grep: {what}, {LARGE} files"),
+            times[index][1] / grep,
+            3.0,
+        );
         let memory = peaks[index][1] / peaks[index][0];
-        report.at_most("g", &format!("times the memory for 10 times the files: {what}"), memory, 1.5);
+        report.at_most(
+            "g",
+            &format!("times the memory for 10 times the files: {what}"),
+            memory,
+            1.5,
+        );
     }
 }
 
@@ -146,7 +156,11 @@ fn content(number: usize) -> String {
     if !number.is_multiple_of(3) {
         return workload(number);
     }
-    let (helm, source) = if number.is_multiple_of(2) { ("v2", "v1") } else { ("v2beta1", "v1beta2") };
+    let (helm, source) = if number.is_multiple_of(2) {
+        ("v2", "v1")
+    } else {
+        ("v2beta1", "v1beta2")
+    };
     format!(
         "# what team runs\napiVersion: helm.toolkit.fluxcd.io/{helm}\nkind: HelmRelease\nmetadata:\n  name: app-{number}\n  \
          namespace: apps\nspec:\n  interval: 10m\n  chart:\n    spec:\n      chart: app\n      version: 1.2.{number}\n      \

@@ -139,7 +139,7 @@ impl<'a> Judge<'a> {
 
     /// Notes the use of a field that a rule changes.
     fn change(&mut self, place: &Place<'_>, change: Change, convertible: Convertible) {
-        let span = field(place.node, &change.field).map_or(place.version_node.span(), NodeRef::full_span);
+        let span = changed(place.node, &change).map_or(place.version_node.span(), NodeRef::full_span);
         let what = What::Field {
             name: change.field,
             message: change.message,
@@ -330,7 +330,14 @@ fn names(wanted: &Wanted) -> String {
     names.join(" and ")
 }
 
-/// Finds a field by its dotted name, as far as it goes.
+/// Finds the field that a change is about: the one it names, else the one that its message names, which a move takes away.
+fn changed<'a>(object: NodeRef<'a>, change: &Change) -> Option<NodeRef<'a>> {
+    let told = change.message.split('`').skip(1).step_by(2);
+    let mut names = std::iter::once(change.field.as_str()).chain(told);
+    names.find_map(|name| field(object, name))
+}
+
+/// Finds a field by its dotted name.
 fn field<'a>(object: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let mut node = object;
     for part in name.split(['.', '[']) {

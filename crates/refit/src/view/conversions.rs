@@ -48,7 +48,9 @@ pub(crate) fn what(used: &UseLine) -> String {
 pub(crate) fn said(used: &UseLine) -> String {
     let mut text = match (&used.version, &used.field) {
         (Some(version), _) => format!("{}/{version} {}", used.group, history(used)),
-        (None, Some(field)) if field.is_empty() => used.message.clone().unwrap_or_default(),
+        (None, Some(field)) if field.is_empty() || used.message.as_ref().is_some_and(|said| said.contains('`')) => {
+            used.message.clone().unwrap_or_default()
+        }
         (None, field) => {
             let field = field.as_deref().unwrap_or_default();
             format!("`{field}`: {}", used.message.as_deref().unwrap_or_default())
@@ -93,7 +95,7 @@ pub(crate) fn scanned(body: &Scan) -> String {
             counted(files_of(&body.uses), "file")
         ),
         all => format!(
-            "{} of what {platform} {to} deprecates or removes in {}; {sure} can be converted, {} need a person",
+            "{} of what {platform} {to} deprecates or removes in {}; {sure} can be converted, {} left for a person",
             counted(all, "use"),
             counted(files_of(&body.uses), "file"),
             all - sure

@@ -62,8 +62,10 @@ pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure
             names: changing.iter().map(|file| file.name.clone()).collect(),
             odd: Vec::new(),
         };
+        let sorts: BTreeMap<&str, Sort> = changing.iter().map(|file| (file.name.as_str(), file.sort)).collect();
         let (_, done) = files::each(&listing, |(): &mut (), name, bytes| {
-            convert(&listing, (name, bytes), aim, way)
+            let sort = sorts.get(name).copied().unwrap_or(Sort::Object);
+            convert(&listing, (name, bytes, sort), aim, way)
         });
         for one in done {
             match one {
