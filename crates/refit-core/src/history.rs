@@ -11,6 +11,8 @@ use crate::release::Version;
 pub enum Kind {
     /// The cluster went to another release.
     Upgrade,
+    /// Objects were converted, or kept from being pruned, on the way to another release.
+    Prepare,
     /// An upgrade was undone, by `rollback` or by a revert of its commit.
     Rollback,
     /// The record of an upgrade was changed by hand.
@@ -22,6 +24,7 @@ impl Kind {
     pub fn word(self) -> &'static str {
         match self {
             Self::Upgrade => "upgrade",
+            Self::Prepare => "prepare",
             Self::Rollback => "rollback",
             Self::Edit => "edit",
         }
@@ -74,7 +77,7 @@ fn arrived(
 ) -> Option<Event> {
     let record_at = |at: &usize| changes.get(*at).and_then(|(_, record)| record.as_ref());
     if let Some(upgrade) = &after.rolled_back {
-        let is_it = |at: &usize| record_at(at).is_some_and(|record| record.upgrade == *upgrade);
+        let is_it = |at: &usize| record_at(at).is_some_and(|record| record.key() == *upgrade);
         if let Some(place) = told.in_effect.iter().rposition(is_it) {
             told.in_effect.truncate(place);
         }
@@ -82,10 +85,11 @@ fn arrived(
             kind: Kind::Rollback,
             from: after.from.clone(),
             to: after.to.clone(),
-            upgrade: upgrade.clone(),
+            // The key of a request begins with its upgrade.
+            upgrade: upgrade.split('/').next().unwrap_or(upgrade).to_owned(),
         });
     }
-    let same = |record: &Record| record.upgrade == after.upgrade && record.to == after.to && record.from == after.from;
+    let same = |record: &Record| record.key() == after.key() && record.to == after.to && record.from == after.from;
     if before.is_some_and(|before| before.rolled_back.is_none() && same(before)) {
         return Some(event(Kind::Edit, after));
     }
@@ -95,7 +99,12 @@ fn arrived(
         return undone(before);
     }
     told.in_effect.push(at);
-    Some(event(Kind::Upgrade, after))
+    let kind = if after.stage.is_upgrade() {
+        Kind::Upgrade
+    } else {
+        Kind::Prepare
+    };
+    Some(event(kind, after))
 }
 
 fn event(kind: Kind, record: &Record) -> Event {
@@ -137,10 +146,15 @@ mod tests {
             with: vec![],
             from: Version::parse(from).unwrap(),
             to: Version::parse(to).unwrap(),
+            target: None,
+            stage: crate::stage::Stage::Upgrade,
+            index: 1,
             options: Options::defaults(&Catalog::flux().unwrap()),
             files: vec![],
             decisions: vec![],
             accepted: vec![],
+            conversions: vec![],
+            confirmations: vec![],
             rolled_back: None,
         }
     }
@@ -187,6 +201,27 @@ mod tests {
                 "upgrade u2 v1.1.0 -> v1.2.0",
             ],
             &[2],
+        );
+    }
+
+    #[test]
+    fn the_requests_of_one_upgrade_are_told_one_by_one_and_go_back_in_reverse_order() {
+        use crate::stage::Stage;
+        let of = |index, stage, from: &str, to: &str| Record {
+            index,
+            stage,
+            target: Some(Version::parse("v1.3.0").unwrap()),
+            ..record("u1", from, to)
+        };
+        let first = of(1, Stage::Convert, "v1.0.0", "v1.0.0");
+        let second = of(2, Stage::Upgrade, "v1.0.0", "v1.1.0");
+        let undone = back("r2", "v1.1.0", "v1.0.0", "u1/2");
+        let told = ["prepare u1 v1.0.0 -> v1.0.0", "upgrade u1 v1.0.0 -> v1.1.0"];
+        check(&[Some(first.clone()), Some(second.clone())], &told, &[0, 1]);
+        check(
+            &[Some(first), Some(second), Some(undone)],
+            &[told[0], told[1], "rollback u1 v1.1.0 -> v1.0.0"],
+            &[0],
         );
     }
 

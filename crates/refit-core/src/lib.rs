@@ -23,6 +23,7 @@ pub mod edits;
 pub mod configuration;
 pub mod own_rules;
 pub mod streams;
+pub mod stage;
 pub mod record;
 pub mod roots;
 pub mod meant;

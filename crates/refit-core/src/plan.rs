@@ -24,6 +24,7 @@ use crate::record::{Record, RecordedDecision, RecordedFile, envelope};
 use crate::release::{Platform, Version};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::snapshot::Snapshot;
+use crate::stage::{Conversion, Place, Stage};
 
 pub use changes::{line, line_of_answer};
 pub use texts::{BRANCHES, TRAILER};
@@ -66,6 +67,23 @@ pub struct Given<'a> {
     pub findings: &'a [Finding],
     /// The record of the upgrade that is rolled back; `None` for an upgrade.
     pub undone: Option<&'a Record>,
+    /// Where the request stands in the route of its upgrade.
+    pub place: &'a Place,
+    /// What the request does to files that the generator did not write.
+    pub edits: &'a Edits,
+}
+
+/// What a request does to files that the generator did not write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edits {
+    /// The new content of each file.
+    pub files: BTreeMap<Path, Arc<[u8]>>,
+    /// The files that go.
+    pub removes: Vec<Path>,
+    /// What changes, by file.
+    pub conversions: Vec<Conversion>,
+    /// What a person should look at, one line each.
+    pub reviews: Vec<String>,
 }
 
 /// What happens to the request.
@@ -114,8 +132,10 @@ pub struct Plan {
     pub files: Vec<FileChange>,
     /// Everything found.
     pub findings: Vec<Finding>,
-    /// The upgrade that is rolled back, where it is a rollback.
+    /// The request that is rolled back, where it is a rollback, as `Record::key` gives it.
     pub undone: Option<String>,
+    /// Where the request stands in the route of its upgrade.
+    pub place: Place,
 }
 
 /// One file that is written.
@@ -130,6 +150,24 @@ pub struct Write {
 }
 
 impl Plan {
+    /// Gives the release that the upgrade leads to in the end.
+    pub fn target(&self) -> &Version {
+        &self.place.target
+    }
+
+    /// Tells whether the request must not be merged yet.
+    pub fn is_draft(&self) -> bool {
+        self.opening != Opening::Ready || !self.place.gate.is_empty()
+    }
+
+    /// Gives the title of the request, with what must be true before its merge.
+    pub fn headline(&self) -> String {
+        match self.place.before() {
+            Some(before) => format!("{before}: {}", self.title),
+            None => self.title.clone(),
+        }
+    }
+
     /// Lists the open decisions.
     pub fn open(&self) -> impl Iterator<Item = &DecisionLine> {
         self.decisions.iter().filter(|decision| decision.open)
@@ -156,9 +194,17 @@ pub fn upgrade_id(branch: &str, group: &Group<'_>, target: &str) -> String {
 pub fn recorded_id(branch: &str, group: &Group<'_>, record: &Record) -> String {
     let target = match &record.rolled_back {
         Some(undone) => rollback_target(undone),
-        None => format!("{}@{}", record.platform, record.to),
+        None => format!("{}@{}", record.platform, record.target()),
     };
     upgrade_id(branch, group, &target)
+}
+
+/// Counts the requests of an upgrade that the target branch has, by the records of its clusters.
+pub fn done(group: &Group<'_>, upgrade: &str) -> usize {
+    let own = group
+        .records()
+        .filter(|record| record.upgrade == upgrade && record.rolled_back.is_none());
+    own.map(|record| record.index).max().unwrap_or_default()
 }
 
 /// Makes the plan.
@@ -167,8 +213,10 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     let mut merged = merged(given, &ours);
     let upgrade = upgrade_id(&given.snapshot.branch, given.group, &target(given));
     let mut writes = changes::writes(&ours, &merged.tree);
+    changes::put(&mut writes, changes::edited(&given.snapshot.tree, given.edits));
     let mut patches = patches::verify(given, &writes);
-    writes.append(&mut patches.writes);
+    changes::replace(&mut writes, std::mem::take(&mut patches.writes));
+    patches.removes.extend(given.edits.removes.iter().cloned());
     merged.decisions.append(&mut patches.decisions);
     for cluster in given.group.clusters() {
         writes.push(Write {
@@ -213,7 +261,8 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         decisions,
         files,
         findings,
-        undone: given.undone.map(|undone| undone.upgrade.clone()),
+        undone: given.undone.map(Record::key),
+        place: given.place.clone(),
     })
 }
 
@@ -229,8 +278,8 @@ pub fn is_open(decision: &Decision) -> bool {
 
 fn target(given: &Given<'_>) -> String {
     match given.undone {
-        Some(undone) => rollback_target(&undone.upgrade),
-        None => format!("{}@{}", given.catalog.platform(), given.to),
+        Some(undone) => rollback_target(&undone.key()),
+        None => format!("{}@{}", given.catalog.platform(), given.place.target),
     }
 }
 
@@ -305,11 +354,20 @@ fn ours(given: &Given<'_>) -> Tree {
         .cloned()
         .collect();
     for path in moved {
-        if let Some(entry) = tree.get(&path) {
-            ours.insert(path, entry.clone());
+        let edited = given.edits.files.get(&path).map(|bytes| edited(tree, &path, bytes));
+        if let Some(entry) = edited.or_else(|| tree.get(&path).cloned()) {
+            ours.insert(path, entry);
         }
     }
     ours
+}
+
+/// Gives new content with the mode that the file has.
+fn edited(tree: &Tree, path: &Path, bytes: &Arc<[u8]>) -> Entry {
+    Entry::File {
+        bytes: Arc::clone(bytes),
+        executable: matches!(tree.get(path), Some(Entry::File { executable: true, .. })),
+    }
 }
 
 /// Lists the objects of base that the user's file does not have.
@@ -407,6 +465,9 @@ fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Deci
         with: given.group.beside(&cluster.root.name),
         from: given.from.clone(),
         to: given.to.clone(),
+        target: (given.place.target != *given.to && given.undone.is_none()).then(|| given.place.target.clone()),
+        stage: given.place.stage,
+        index: given.place.index,
         options: given.options.clone(),
         files: given
             .sides
@@ -414,14 +475,27 @@ fn record(given: &Given<'_>, cluster: &Cluster, upgrade: &str, decisions: &[Deci
             .filter(|sides| cluster.root.generated.contains(&sides.path))
             .map(file)
             .collect(),
-        decisions: decisions
-            .iter()
-            .filter(|decision| is_told(decision))
-            .map(RecordedDecision::of)
-            .collect(),
+        decisions: recorded(given, cluster, decisions),
         accepted: given.accepted.to_vec(),
-        rolled_back: given.undone.map(|undone| undone.upgrade.clone()),
+        conversions: given.edits.conversions.clone(),
+        confirmations: given.place.confirmations.clone(),
+        rolled_back: given.undone.map(Record::key),
     }
+}
+
+/// Lists the decisions for a record; a request that merges no release keeps those of the last one, whose answers count when
+/// the same question comes up.
+fn recorded(given: &Given<'_>, cluster: &Cluster, decisions: &[Decision]) -> Vec<RecordedDecision> {
+    let told = decisions.iter().filter(|decision| is_told(decision));
+    let mut recorded: Vec<RecordedDecision> = told.map(RecordedDecision::of).collect();
+    if given.place.stage != Stage::Upgrade
+        && let Some(last) = &cluster.record
+    {
+        let new: BTreeSet<String> = recorded.iter().map(|decision| decision.id.clone()).collect();
+        let kept = last.decisions.iter().filter(|decision| !new.contains(&decision.id));
+        recorded.extend(kept.cloned());
+    }
+    recorded
 }
 
 fn blocked(decision: &Decision) -> Option<Finding> {

@@ -17,6 +17,8 @@ pub struct Seen {
     pub others: Vec<Other>,
     /// Whether the note says that the upgrade was confirmed.
     pub confirmed: bool,
+    /// Whether something was confirmed for the request that its note lacks.
+    pub unnoted: bool,
     /// The request that this run opened, so that nobody can have looked at it yet.
     pub opened: Option<u64>,
     /// The newest request of the upgrade, where somebody closed it without a merge.
@@ -88,6 +90,8 @@ pub enum Beside {
     Clusters,
     /// It leads to a release that the target branch has already, or to an older one.
     Overtaken,
+    /// It is another request of the same upgrade than the one that comes next.
+    Order,
 }
 
 /// What the user wants in cases that need consent.
@@ -152,6 +156,8 @@ pub enum Next {
     Run(Effect),
     /// People must take decisions.
     Decide,
+    /// The request must not be merged before what it waits for is true.
+    Hold,
     /// People must review and merge.
     Wait,
     /// It cannot go on without consent or help.
@@ -167,6 +173,8 @@ pub enum Effect {
     Yield(u64),
     /// Note that the upgrade was confirmed.
     Confirm,
+    /// Note what was confirmed for the request.
+    Note,
     /// Note that the commits up to this head stay.
     Keep(String),
     /// Commit the plan's files on the target branch, and move the branch there from where it is now.
@@ -215,6 +223,9 @@ impl Cause {
                     Beside::Clusters => format!(
                         "request {number} to {to} is open for other clusters than those that share their files now"
                     ),
+                    Beside::Order => {
+                        format!("request {number} is open and is not the one that comes next on the way to {to}")
+                    }
                     Beside::Overtaken => {
                         format!("request {number} is open and leads to {to}, and the target branch does not need it")
                     }
@@ -266,6 +277,9 @@ pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
     if let Some(next) = beside(seen, wishes) {
         return next;
     }
+    if seen.unnoted {
+        return Next::Run(Effect::Note);
+    }
     // What was opened stays open as a draft when a new base brings up new decisions.
     let held = plan.opening == Opening::Held && seen.request.is_none();
     if held && !seen.confirmed {
@@ -281,6 +295,7 @@ pub fn next(plan: &Plan, seen: &Seen, wishes: Wishes) -> Next {
         None => Next::Run(Effect::Open),
         Some(request) if !request.current => Next::Run(Effect::Update(request.number)),
         Some(_) if plan.opening != Opening::Ready => Next::Decide,
+        Some(_) if plan.is_draft() => Next::Hold,
         Some(_) => Next::Wait,
     }
 }
@@ -372,6 +387,7 @@ mod tests {
             files: vec![],
             findings: vec![],
             undone: None,
+            place: crate::stage::Place::only(&Version::new(1, 1, 0)),
         }
     }
 
@@ -412,6 +428,30 @@ mod tests {
 
     fn request(current: bool) -> Option<OpenRequest> {
         Some(OpenRequest { number: 7, current })
+    }
+
+    #[test]
+    fn what_is_confirmed_is_noted_first_and_a_request_is_held_until_all_is() {
+        let seen = Seen {
+            unnoted: true,
+            ..Seen::default()
+        };
+        check(Opening::Ready, seen, Commits::Stop, Next::Run(Effect::Note));
+        let mut gated = plan(Opening::Ready);
+        gated.place.gate.push(crate::stage::Gate {
+            wait: crate::stage::Wait::Migrated,
+            why: vec![],
+            ways: vec![],
+        });
+        let seen = Seen {
+            branch: branch(Content::Planned),
+            request: request(true),
+            ..Seen::default()
+        };
+        assert_eq!(next(&gated, &seen, Wishes::default()), Next::Hold);
+        gated.opening = Opening::Draft;
+        assert_eq!(next(&gated, &seen, Wishes::default()), Next::Decide);
+        check(Opening::Ready, seen, Commits::Stop, Next::Wait);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::finding::Acceptance;
 use crate::options::Options;
 use crate::release::{Platform, Version};
 use crate::report::API_VERSION;
+use crate::stage::{Confirmation, Conversion, Stage, Wait};
 
 /// The record of the last upgrade of a cluster, written in the same commit as the change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +35,17 @@ pub struct Record {
     pub with: Vec<String>,
     /// The release before.
     pub from: Version,
-    /// The release after.
+    /// The release after; the same where the request only converted.
     pub to: Version,
+    /// The release that the upgrade leads to in the end; absent where `to` is it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Version>,
+    /// What the request did; absent for the usual one, an upgrade.
+    #[serde(default, skip_serializing_if = "Stage::is_upgrade")]
+    pub stage: Stage,
+    /// The place of the request among those of the upgrade; absent for the first.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub index: usize,
     /// The options that both were generated with.
     pub options: Options,
     /// The generated files.
@@ -46,9 +56,24 @@ pub struct Record {
     /// The findings that were accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<Acceptance>,
-    /// The upgrade that was rolled back; `from` is then the newer release.
+    /// What the request converted in files that the generator did not write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conversions: Vec<Conversion>,
+    /// What was confirmed before the merge; the last migration stays, since it says what can be stored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmations: Vec<Confirmation>,
+    /// The request that was rolled back, as [`Record::key`] gives it; `from` is then the newer release.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rolled_back: Option<String>,
+}
+
+fn first() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_first(index: &usize) -> bool {
+    *index == 1
 }
 
 /// One generated file in a record.
@@ -174,6 +199,30 @@ impl Record {
         own || self.with.iter().any(|other| other == name)
     }
 
+    /// Gives what tells its request from every other: the upgrade, and the place where it is not the first.
+    pub fn key(&self) -> String {
+        match self.index {
+            1 => self.upgrade.clone(),
+            index => format!("{}/{index}", self.upgrade),
+        }
+    }
+
+    /// Gives the release that the upgrade leads to in the end.
+    pub fn target(&self) -> &Version {
+        self.target.as_ref().unwrap_or(&self.to)
+    }
+
+    /// Tells whether more requests of the upgrade follow once this one is merged.
+    pub fn goes_on(&self) -> bool {
+        self.rolled_back.is_none() && self.target.as_ref().is_some_and(|target| *target != self.to)
+    }
+
+    /// Gives the last migration that was confirmed.
+    pub fn migrated(&self) -> Option<&Confirmation> {
+        let mut migrations = self.confirmations.iter().rev();
+        migrations.find(|confirmation| confirmation.what == Wait::Migrated)
+    }
+
     /// Counts the decisions that nobody took.
     pub fn open(&self) -> usize {
         let open =
@@ -212,6 +261,9 @@ pub struct Note {
     pub branch: String,
     /// The target release.
     pub to: Version,
+    /// What people confirmed, or evidence showed, for the request that is next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confirmations: Vec<Confirmation>,
     /// Whether `upgrade` was confirmed, so that the request may be opened once the last decision is taken.
     pub confirmed: bool,
     /// When the upgrade was asked for, UTC; of several the newest counts.
@@ -280,6 +332,13 @@ impl Note {
 
     /// How many commits of the program are noted; more runs than that do not write at once.
     const WRITTEN: usize = 20;
+
+    /// Takes down what was confirmed; a word about the same stays as it was said first.
+    pub fn confirm(&mut self, confirmed: &Confirmation) {
+        if !self.confirmations.iter().any(|known| known.is_about(confirmed)) {
+            self.confirmations.push(confirmed.clone());
+        }
+    }
 
     /// Takes an answer; an earlier one to the same decision is replaced.
     pub fn take(&mut self, id: &DecisionId, answer: &Answer) {
@@ -427,6 +486,9 @@ mod tests {
             with: vec![],
             from: Version::new(2, 6, 4),
             to: Version::new(2, 7, 5),
+            target: None,
+            stage: Stage::Upgrade,
+            index: 1,
             options: Options::defaults(&catalog),
             files: vec![RecordedFile {
                 path: "g.yaml".into(),
@@ -440,6 +502,8 @@ mod tests {
                 decision("d4", "noted", None),
             ],
             accepted: vec!["MixedState:g.yaml".parse().unwrap()],
+            conversions: vec![],
+            confirmations: vec![],
             rolled_back: None,
         }
     }
@@ -459,6 +523,28 @@ mod tests {
             assert!(text.contains(line), "{line} is not in {text}");
         }
         assert!(text.ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_record_says_how_far_the_route_of_its_upgrade_came() {
+        let last = record();
+        assert!(!last.goes_on() && last.key() == last.upgrade);
+        let text = String::from_utf8(last.write().unwrap()).unwrap();
+        assert!(!["index", "stage", "target"].iter().any(|word| text.contains(word)), "{text}");
+        let middle = Record {
+            target: Some(Version::new(2, 9, 4)),
+            stage: Stage::Convert,
+            index: 3,
+            ..record()
+        };
+        assert_eq!(Record::read(&middle.write().unwrap()).unwrap(), middle);
+        assert!(middle.goes_on());
+        assert_eq!((middle.key().as_str(), middle.target()), ("0123456789/3", &Version::new(2, 9, 4)));
+        let back = Record {
+            rolled_back: Some("u".into()),
+            ..middle
+        };
+        assert!(!back.goes_on());
     }
 
     #[test]
@@ -493,6 +579,7 @@ mod tests {
             with: vec![],
             branch: "main".into(),
             to: Version::new(2, 7, 5),
+            confirmations: vec![],
             confirmed: true,
             asked: "2026-01-01T12:00:00Z".parse().unwrap(),
             accepted: vec![],

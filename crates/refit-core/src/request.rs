@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Acceptance, Finding};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
+use crate::stage::{Confirmation, Conversion, Later, Place, Stage, before};
 
 /// The most entries of a list.
 const LIST_LIMIT: usize = 25;
@@ -59,6 +60,12 @@ pub struct Facts<'a> {
     pub accepted: &'a [Acceptance],
     /// The files that change.
     pub files: &'a [FileChange],
+    /// Where the request stands in the route of its upgrade.
+    pub place: &'a Place,
+    /// What it converts, by file.
+    pub conversions: &'a [Conversion],
+    /// What a person should look at.
+    pub reviews: &'a [String],
 }
 
 /// One component before and after.
@@ -101,35 +108,62 @@ pub struct Block {
 
 /// Writes the title.
 pub fn title(facts: &Facts<'_>) -> String {
-    let verb = match facts.way {
-        Way::Forward => "Upgrade",
-        Way::Back => "Roll back",
-    };
-    format!(
-        "{verb} {} on {} from {} to {}",
-        facts.platform, facts.label, facts.from, facts.to
+    title_of(
+        (facts.way, facts.place.stage),
+        (facts.platform, facts.label),
+        (facts.from, facts.to),
     )
+}
+
+/// Writes the title of a request by what it does, where, and between which releases.
+pub fn title_of((way, stage): (Way, Stage), (platform, label): (&str, &str), (from, to): (&str, &str)) -> String {
+    match (way, stage) {
+        (Way::Forward, Stage::Upgrade) => format!("Upgrade {platform} on {label} from {from} to {to}"),
+        (Way::Back, Stage::Upgrade) => format!("Roll back {platform} on {label} from {from} to {to}"),
+        (Way::Forward, Stage::Convert) => format!("Convert API versions of {platform} on {label}, which {from} serves"),
+        (Way::Forward, Stage::Detach) => format!("Keep objects of {platform} on {label} from being pruned"),
+        (Way::Back, stage) => format!("Undo what request `{}` of {platform} on {label} did", stage.word()),
+    }
 }
 
 /// Writes the body without the machine block.
 pub fn body(facts: &Facts<'_>) -> String {
     let (platform, on, from, to) = (facts.platform, on(facts.clusters), code(facts.from), code(facts.to));
-    let mut text = match facts.way {
-        Way::Forward => format!(
+    let mut text = match (facts.way, facts.place.stage) {
+        (Way::Forward, Stage::Convert) => format!(
+            "Converts objects on {on} to API versions that {from} serves already, so that the next request can bring a \
+             release which takes the old ones away. Everything else stays byte for byte.\n"
+        ),
+        (Way::Forward, Stage::Detach) => format!(
+            "Keeps objects on {on} from being pruned when a later request moves them or takes them away.\n"
+        ),
+        (Way::Back, Stage::Convert | Stage::Detach) => format!(
+            "Takes back on {on} what a request before the upgrade to {} did; edits made since stay.\n",
+            facts.place.target
+        ),
+        (Way::Forward, Stage::Upgrade) => format!(
             "Upgrades {platform} on {on} from {from} to {to}. The change keeps what you edited; everything else is what \
              the generator writes for {}.\n",
             facts.to
         ),
-        Way::Back => format!(
+        (Way::Back, Stage::Upgrade) => format!(
             "Rolls {platform} on {on} back from {from} to {to}. The files become what they were before that upgrade, with \
              the edits made since.\n"
         ),
     };
+    gate(&mut text, facts);
     open(&mut text, facts.decisions);
+    route(&mut text, facts.place);
+    list(&mut text, "Look at these by hand", facts.reviews, |review| line(review));
     list(&mut text, "Mirror before merging", facts.mirror, |image| code(image));
     components(&mut text, facts.components);
     list(&mut text, "API versions", facts.apis, api);
+    let conversions: Vec<(&str, &String)> = facts.conversions.iter().flat_map(of_file).collect();
+    list(&mut text, "Converted", &conversions, |(path, change)| {
+        format!("{}: {}", code(path), line(change))
+    });
     list(&mut text, "Objects that leave", facts.leaving, |object| code(object));
+    list(&mut text, "Objects that will be pruned", &facts.place.pruned, |object| line(object));
     list(&mut text, "Kept from your files", facts.kept, kept);
     list(&mut text, "Kustomize patches", facts.patches, |told| line(told));
     let noted: Vec<&DecisionLine> = facts.decisions.iter().filter(|decision| !decision.open).collect();
@@ -161,6 +195,73 @@ fn on(clusters: &[String]) -> String {
     match names.as_slice() {
         [only] => format!("cluster {only}"),
         several => format!("clusters {}, which share their generated files,", several.join(", ")),
+    }
+}
+
+fn of_file(conversion: &Conversion) -> impl Iterator<Item = (&str, &String)> {
+    conversion.changes.iter().map(|change| (conversion.path.as_str(), change))
+}
+
+/// Says what must be true before the merge, and who confirmed what.
+fn gate(text: &mut String, facts: &Facts<'_>) {
+    let place = facts.place;
+    for gate in &place.gate {
+        text.push_str(&format!("\n## Do not merge before: {}\n\n", gate.wait.sentence()));
+        for why in gate.why.iter().take(LIST_LIMIT) {
+            text.push_str(&format!("- {}\n", line(why)));
+        }
+        pointer(text, gate.why.len(), "refit plan");
+        if !gate.ways.is_empty() {
+            text.push_str(&format!("\n```sh\n{}\n```\n", gate.ways.join("\n")));
+        }
+        text.push_str(&format!(
+            "\nThen `refit resume --snapshot FILE` (a snapshot shows it) or `refit resume --confirm {}` (your word) opens \
+             this request for its merge.\n",
+            gate.wait.word()
+        ));
+    }
+    // Those of earlier requests stand in their own texts.
+    let own = place.confirmations.iter().filter(|one| one.to.to_string() == facts.to);
+    let own: Vec<&Confirmation> = own.collect();
+    list(text, "Confirmed", &own, |confirmation| {
+        let shown = match &confirmation.snapshot {
+            Some(digest) => format!(", shown by snapshot {}", code(digest)),
+            None => String::new(),
+        };
+        format!(
+            "{} before {}: {} on {}{shown}",
+            confirmation.what.sentence(),
+            confirmation.to,
+            line(&confirmation.by),
+            confirmation.at
+        )
+    });
+}
+
+/// Says where the request stands among those of its upgrade; nothing where it is the only one.
+fn route(text: &mut String, place: &Place) {
+    if place.count() == 1 {
+        return;
+    }
+    text.push_str(&format!(
+        "\n## Request {} of {} on the way to {}\n\nEach must be merged and reconciled before the next one is opened with \
+         `refit resume`.\n",
+        place.index,
+        place.count(),
+        place.target
+    ));
+    for (at, later) in place.later.iter().enumerate().take(LIST_LIMIT) {
+        if at == 0 {
+            text.push('\n');
+        }
+        text.push_str(&format!("{}. {}\n", place.index + at + 1, follows(later)));
+    }
+}
+
+fn follows(later: &Later) -> String {
+    match before(later.waits.iter().copied()) {
+        Some(before) => format!("{}; {before}", later.title),
+        None => later.title.clone(),
     }
 }
 
@@ -331,6 +432,8 @@ fn code(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::finding::Code;
+    use crate::release::Version;
+    use crate::stage::{Gate, Wait};
 
     fn decision(id: &str, open: bool) -> DecisionLine {
         DecisionLine {
@@ -368,7 +471,15 @@ mod tests {
             findings: &[],
             accepted: &[],
             files: &[],
+            place: only(),
+            conversions: &[],
+            reviews: &[],
         }
+    }
+
+    fn only() -> &'static Place {
+        static ONLY: std::sync::LazyLock<Place> = std::sync::LazyLock::new(|| Place::only(&Version::new(2, 7, 5)));
+        &ONLY
     }
 
     #[test]
@@ -479,6 +590,81 @@ all of them to the target, save what you keep
 - `g.yaml` changed: +5 -4 lines
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_request_of_several_says_what_it_waits_for_and_what_follows() {
+        let version = |minor| Version::new(2, minor, 0);
+        let place = Place {
+            stage: Stage::Upgrade,
+            index: 2,
+            target: version(9),
+            gate: vec![Gate {
+                wait: Wait::Migrated,
+                why: vec!["`Bucket`: objects may be stored as `v1beta2`".into()],
+                ways: vec!["kubectl get buckets -A".into()],
+            }],
+            confirmations: vec![Confirmation {
+                what: Wait::Reconciled,
+                from: version(6),
+                to: Version::new(2, 7, 5),
+                by: "Ada <ada@example.org>".into(),
+                at: "2026-01-01T12:00:00Z".parse().unwrap(),
+                snapshot: None,
+            }],
+            later: vec![Later {
+                stage: Stage::Upgrade,
+                title: "Upgrade flux on production from v2.8.0 to v2.9.0".into(),
+                waits: vec![Wait::Migrated],
+            }],
+            pruned: vec!["Job/migrate in flux-system".into()],
+        };
+        let conversions = [Conversion {
+            path: "apps/a.yaml".into(),
+            changes: vec!["HelmRelease/a: v2beta2 becomes v2".into()],
+        }];
+        let text = body(&Facts {
+            place: &place,
+            conversions: &conversions,
+            reviews: &["apps/b.yaml:3: `spec.chart` moved".into()],
+            ..facts(&["production".into()])
+        });
+        let (_, rest) = text.split_once('\n').unwrap();
+        let expected = "
+## Do not merge before: stored objects are migrated
+
+- `Bucket`: objects may be stored as `v1beta2`
+
+```sh
+kubectl get buckets -A
+```
+
+Then `refit resume --snapshot FILE` (a snapshot shows it) or `refit resume --confirm migrated` (your word) opens this \
+request for its merge.
+
+## Confirmed
+
+- the requests before it are reconciled before v2.7.5: Ada <ada@example.org> on 2026-01-01T12:00:00Z
+
+## Request 2 of 3 on the way to v2.9.0
+
+Each must be merged and reconciled before the next one is opened with `refit resume`.
+
+3. Upgrade flux on production from v2.8.0 to v2.9.0; do not merge before: stored objects are migrated
+
+## Look at these by hand
+
+- apps/b.yaml:3: `spec.chart` moved
+
+## Converted
+
+- `apps/a.yaml`: HelmRelease/a: v2beta2 becomes v2
+
+## Objects that will be pruned
+
+- Job/migrate in flux-system
+";
+        assert_eq!(rest, expected);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub use refit_core::check::Reach;
 use refit_core::finding::Acceptance;
 pub use refit_core::progress::{Again, Commits, Others};
 pub use refit_core::request::Way;
+pub use refit_core::stage::Wait;
 
 /// What a user asks: where, what, and with which consent.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,10 @@ pub struct Ask {
     pub way: Way,
     /// What happens where people said no to this before (`--again`).
     pub again: Again,
+    /// What a person says is true of the request that comes next (`--confirm`).
+    pub confirm: Vec<Wait>,
+    /// What a cluster holds, as `kubectl get ... -o json` printed it (`--snapshot`).
+    pub snapshot: Option<Arc<[u8]>>,
 }
 
 /// Which release is wanted.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use refit_manifest::{Answer, Decision, Entry, Path, Tree};
 
-use super::{Write, is_open, is_told};
+use super::{Edits, Write, is_open, is_told};
 use crate::digest;
 use crate::report::{DecisionLine, FileChange};
 
@@ -22,6 +22,32 @@ pub(super) fn writes(before: &Tree, after: &Tree) -> Vec<Write> {
             Entry::Link(_) => None,
         })
         .collect()
+}
+
+/// Gives the files that a request edits beside those of the generator.
+pub(super) fn edited(before: &Tree, edits: &Edits) -> Vec<Write> {
+    let write = |(path, bytes): (&Path, &Arc<[u8]>)| Write {
+        path: path.clone(),
+        bytes: Arc::clone(bytes),
+        executable: matches!(before.get(path), Some(Entry::File { executable: true, .. })),
+    };
+    let differs = |write: &Write| before.bytes(&write.path) != Some(&write.bytes);
+    edits.files.iter().map(write).filter(differs).collect()
+}
+
+/// Adds files that are not there already.
+pub(super) fn put(writes: &mut Vec<Write>, more: Vec<Write>) {
+    for write in more {
+        if !writes.iter().any(|known| known.path == write.path) {
+            writes.push(write);
+        }
+    }
+}
+
+/// Adds files in place of those of the same path.
+pub(super) fn replace(writes: &mut Vec<Write>, newer: Vec<Write>) {
+    writes.retain(|known| !newer.iter().any(|write| write.path == known.path));
+    writes.extend(newer);
 }
 
 /// Gives the decisions that people care about: open ones first, then the others that are not clean or were answered.

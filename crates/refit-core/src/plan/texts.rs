@@ -12,6 +12,7 @@ use crate::finding::Finding;
 use crate::generated::{Controller, Generated, Image};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
 use crate::request::{self, ApiChange, ComponentChange, Facts, Way};
+use crate::stage::Stage;
 
 /// What the trailer of every commit of this program begins with.
 pub const TRAILER: &str = "Refit-Upgrade: ";
@@ -38,7 +39,12 @@ pub(super) struct Texts {
 
 /// Gives the branch: the upgrade, the place in its order, and words for people.
 pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
-    let way = if given.undone.is_some() { "-back-to" } else { "" };
+    let way = match (given.undone, given.place.stage) {
+        (Some(_), _) => "-back-to",
+        (None, Stage::Upgrade) => "",
+        (None, Stage::Convert) => "-convert-on",
+        (None, Stage::Detach) => "-detach-on",
+    };
     let slug = format!("{}-{}{way}-{}", given.group.slug(), given.catalog.platform(), given.to);
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
@@ -48,7 +54,7 @@ pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
         }
     };
     let slug: String = slug.chars().map(plain).collect();
-    format!("{BRANCHES}{upgrade}/1-{}", slug.trim_matches('-'))
+    format!("{BRANCHES}{upgrade}/{}-{}", given.place.index, slug.trim_matches('-'))
 }
 
 pub(super) fn write(parts: &Parts<'_>) -> Texts {
@@ -77,11 +83,23 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         findings: parts.findings,
         accepted: given.accepted,
         files: parts.files,
+        place: given.place,
+        conversions: &given.edits.conversions,
+        reviews: &given.edits.reviews,
     };
     let title = request::title(&facts);
-    let text = match facts.way {
-        Way::Forward => format!("What the generator writes for {to}, merged with the edits of this repository."),
-        Way::Back => format!("The files as they were before {from}, merged with the edits made since."),
+    let text = match (facts.way, given.place.stage) {
+        (Way::Forward, Stage::Upgrade) => {
+            format!("What the generator writes for {to}, merged with the edits of this repository.")
+        }
+        (Way::Forward, Stage::Convert) => {
+            format!("Objects in versions that {from} serves already, on the way to {}.", given.place.target)
+        }
+        (Way::Forward, Stage::Detach) => "Objects that move or leave are kept from being pruned.".to_owned(),
+        (Way::Back, Stage::Upgrade) => {
+            format!("The files as they were before {from}, merged with the edits made since.")
+        }
+        (Way::Back, _) => "The files as they were before, merged with the edits made since.".to_owned(),
     };
     Texts {
         message: format!("{title}\n\n{text}\n\n{TRAILER}{}\n", parts.upgrade),

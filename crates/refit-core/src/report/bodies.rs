@@ -133,7 +133,7 @@ pub struct ClusterStatus {
     pub platform: String,
     /// The installed version; empty when unclear.
     pub installed: String,
-    /// The newest stable release that can be reached in one step, when newer.
+    /// The newest stable release that can be reached, over others where it must be, when newer.
     pub available: Option<String>,
     /// The newest stable release of all, when it is another one.
     pub newest: Option<String>,
@@ -141,6 +141,8 @@ pub struct ClusterStatus {
     pub state: State,
     /// Its open requests.
     pub requests: Vec<RequestLine>,
+    /// How far the upgrade under way came, where it has several requests.
+    pub route: Option<RouteLine>,
     /// How many decisions are open.
     pub open_decisions: usize,
     /// The pause of the cluster, where it is paused.
@@ -155,6 +157,24 @@ pub struct ClusterStatus {
     pub findings: Vec<Finding>,
     /// What the user can do next.
     pub next: Vec<Next>,
+}
+
+/// How far an upgrade of several requests came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RouteLine {
+    /// The upgrade's id.
+    pub upgrade: String,
+    /// The version that it leads to.
+    pub to: String,
+    /// How many of its requests are merged.
+    pub merged: usize,
+    /// How many it has, as far as they can be foreseen.
+    pub count: usize,
+    /// The hops that are left.
+    pub hops: Vec<Hop>,
+    /// What the next request waits for: `migrated`, `reconciled`, `repaired`.
+    pub waits: Vec<String>,
 }
 
 /// What `init` answers.
@@ -336,7 +356,7 @@ pub struct Plan {
     pub from: String,
     /// The target.
     pub to: String,
-    /// The hops; one in this version.
+    /// The hops, in order.
     pub route: Vec<Hop>,
     /// Where the base came from.
     pub base: String,
@@ -361,6 +381,9 @@ pub struct Hop {
     pub from: String,
     /// To this version.
     pub to: String,
+    /// Why one does not go from here to the end of the route at once; empty for the last hop.
+    #[serde(default)]
+    pub why: Vec<String>,
 }
 
 /// One file that changes.
@@ -383,14 +406,20 @@ pub struct FileChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDraft {
-    /// The branch.
+    /// What it does: `upgrade`, `convert` or `detach`.
+    #[serde(default)]
+    pub stage: String,
+    /// The branch; empty for one that follows.
     pub branch: String,
     /// The title.
     pub title: String,
-    /// The text for the reviewer.
+    /// The text for the reviewer; empty for one that follows.
     pub body: String,
-    /// `open`, `draft`, or `held` when it is not opened before decisions are taken.
+    /// `open`, `draft`, `held` when it is not opened before decisions are taken, or `later` when it follows others.
     pub state: String,
+    /// What must be confirmed or shown by a snapshot before its merge: `migrated`, `reconciled`, `repaired`.
+    #[serde(default)]
+    pub waits: Vec<String>,
 }
 
 /// What `upgrade` and `resume` answer.
@@ -405,8 +434,16 @@ pub struct Upgrade {
     pub with: Vec<String>,
     /// The installed version.
     pub from: String,
-    /// The target.
+    /// The version that the request brings; the installed one where it converts only.
     pub to: String,
+    /// The version that the upgrade leads to in the end.
+    pub target: String,
+    /// The place of the request among those of the upgrade, from 1; 0 where there is none.
+    pub index: usize,
+    /// How many requests the upgrade has, as far as they can be foreseen.
+    pub count: usize,
+    /// What must be confirmed or shown by a snapshot before the merge: `migrated`, `reconciled`, `repaired`.
+    pub waits: Vec<String>,
     /// The request, where one is open or was merged.
     pub request: Option<RequestLine>,
     /// The decisions that are open.

@@ -23,9 +23,15 @@ struct Left {
     notes: Vec<Note>,
     /// Commits of people on the branches.
     people: Vec<String>,
+    /// A route whose first requests are merged, and the number of the newest of them.
+    rest: Option<(String, u64)>,
 }
 
 impl Left {
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.notes.is_empty() && self.branches.is_empty() && self.rest.is_none()
+    }
+
     /// Looks for the branches of the requests and for commits of people on them.
     fn look(&mut self, flow: Flow<'_>) -> Result<(), Error> {
         let Flow { ports, ground, .. } = flow;
@@ -49,7 +55,7 @@ pub(crate) fn cancel(ports: &Ports<'_>, ask: &Ask, commits: Commits) -> Result<R
     let mut having = Vec::new();
     for picked in flow.picked()? {
         let left = left(flow, &picked.group, &requests)?;
-        if !left.requests.is_empty() || !left.notes.is_empty() || !left.branches.is_empty() {
+        if !left.is_empty() {
             having.push((picked.group.names(), left));
         }
     }
@@ -135,6 +141,10 @@ fn left(flow: Flow<'_>, group: &Group<'_>, requests: &[ChangeRequest]) -> Result
     left.requests
         .extend(declined.into_iter().map(|(request, _)| request.clone()));
     left.look(flow)?;
+    left.rest = whose::unfinished(flow, group, requests)?.map(|record| {
+        let newest = whose::merged(requests, &record.upgrade);
+        (record.upgrade.clone(), newest.max(1))
+    });
     for orphan in whose::orphans(flow, group, requests)? {
         let known = left.branches.iter().any(|(branch, _)| *branch == orphan.branch);
         let head = ports.repository.branch(&orphan.branch)?;
@@ -148,6 +158,9 @@ fn left(flow: Flow<'_>, group: &Group<'_>, requests: &[ChangeRequest]) -> Result
 }
 
 fn end(ports: &Ports<'_>, left: Left, body: &mut Cancel) -> Result<(), Error> {
+    if let Some((upgrade, newest)) = &left.rest {
+        notes::settle(ports, upgrade, *newest)?;
+    }
     for request in &left.requests {
         notes::settle(ports, &observe::upgrade_of(&request.branch), request.number)?;
     }

@@ -16,6 +16,8 @@ const EFFECTS: usize = 20;
 pub(super) enum End {
     /// The request waits for people.
     Waits(ChangeRequest),
+    /// The request must not be merged before what it waits for is true.
+    Holds(ChangeRequest),
     /// Decisions are open; the request, where one could be opened.
     Decides(Option<ChangeRequest>),
     /// It stopped.
@@ -83,12 +85,14 @@ pub(super) fn run(ports: &Ports<'_>, work: &Work, wishes: Wishes) -> Result<End,
             Next::Run(effect) => effect,
             Next::Decide => return Ok(End::Decides(request)),
             Next::Stopped(cause) => return Ok(End::Stopped(cause, request)),
-            Next::Wait => {
-                if let Some(request) = request {
-                    return Ok(End::Waits(request));
-                }
-                continue;
-            }
+            Next::Hold => match request {
+                Some(request) => return Ok(End::Holds(request)),
+                None => continue,
+            },
+            Next::Wait => match request {
+                Some(request) => return Ok(End::Waits(request)),
+                None => continue,
+            },
         };
         match apply(ports, work, &seen, &effect) {
             // Somebody else was faster: look again.
@@ -140,6 +144,11 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
             notes::keep_base(ports, work)?;
             notes::change(ports, work, |note| note.confirmed = true)?;
         }
+        Effect::Note => notes::change(ports, work, |note| {
+            for confirmed in &work.confirmed {
+                note.confirm(confirmed);
+            }
+        })?,
         Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
             notes::keep_base(ports, work)?;
@@ -213,6 +222,10 @@ fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
         with: work.plan.with.clone(),
         from: work.plan.from.to_string(),
         to: work.plan.to.to_string(),
+        target: work.plan.target().to_string(),
+        index: work.plan.place.index,
+        count: work.plan.place.count(),
+        waits: work.plan.place.gate.iter().map(|gate| gate.wait.word().to_owned()).collect(),
         request: request.map(lines::request),
         open: work.plan.open().cloned().collect(),
         findings: planned.report.body.findings.clone(),
@@ -228,6 +241,12 @@ fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
                 lines::review(&request),
                 body(Some(&request), Vec::new()),
             )
+        }
+        End::Holds(request) => {
+            let before = work.plan.place.before().unwrap_or_default();
+            let message = format!("request {} is a draft: {before}", request.number);
+            let next = lines::gates(&work.plan.place.gate, &work.option);
+            Report::new(State::Waiting, message, next, body(Some(&request), Vec::new()))
         }
         End::Decides(request) => {
             let needed = super::decisions(work.plan.open().count());
@@ -254,6 +273,10 @@ fn unplanned(report: &Report<report::Plan>) -> Report<Upgrade> {
         with: report.body.with.clone(),
         from: report.body.from.clone(),
         to: report.body.to.clone(),
+        target: report.body.to.clone(),
+        index: 0,
+        count: report.body.requests.len(),
+        waits: Vec::new(),
         request: None,
         open: Vec::new(),
         findings: report.body.findings.clone(),

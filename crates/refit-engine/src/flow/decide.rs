@@ -62,7 +62,7 @@ fn take(flow: Flow<'_>, id: &DecisionId, answer: &Answer) -> Result<Report<Decis
         return Ok(noted(work));
     }
     Ok(match carry::run(ports, work, Wishes::default())? {
-        End::Waits(request) => listed(work, Some(request)),
+        End::Waits(request) | End::Holds(request) => listed(work, Some(request)),
         End::Decides(request) => listed(work, request),
         End::Stopped(cause, request) => {
             let next = lines::ways_on(&cause, work);

@@ -164,7 +164,9 @@ fn line((change, event): (&Logged, &Event), (record, is_there): (&Record, bool),
 /// Finds the merged request that brought a record: the only one of its upgrade, else the one with this commit.
 fn request<'a>(change: &Logged, record: &Record, all: &'a [ChangeRequest]) -> Option<&'a ChangeRequest> {
     let own = |request: &&ChangeRequest| {
-        request.state == RequestState::Merged && observe::upgrade_of(&request.branch) == record.upgrade
+        request.state == RequestState::Merged
+            && observe::upgrade_of(&request.branch) == record.upgrade
+            && observe::index_of(&request.branch) == record.index
     };
     let merged: Vec<&ChangeRequest> = all.iter().filter(own).collect();
     match merged.as_slice() {

@@ -3,6 +3,7 @@
 use refit_core::finding::{Code, Finding};
 use refit_core::progress::{Beside, Cause};
 use refit_core::report::{DecisionLine, Next, RequestLine};
+use refit_core::stage::Gate;
 
 use super::observe;
 use super::prepare::Work;
@@ -66,6 +67,35 @@ pub(super) fn broken(work: &Work) -> Vec<Finding> {
         .collect()
 }
 
+/// Gives the ways on where a request waits for something to be true: how it is done, and how it is said.
+pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
+    if gates.is_empty() {
+        return Vec::new();
+    }
+    let ways = gates
+        .iter()
+        .flat_map(|gate| gate.ways.iter().map(|way| Next::run(way.as_str(), gate.wait.ways())));
+    let shown = Next::run(
+        format!("refit resume --snapshot FILE{option}"),
+        "let a snapshot of the cluster show it",
+    );
+    let said = gates.iter().map(|gate| {
+        Next::run(
+            format!("refit resume --confirm {}{option}", gate.wait.word()),
+            format!("say yourself that {}", gate.wait.sentence()),
+        )
+    });
+    ways.chain([shown]).chain(said).collect()
+}
+
+/// Gives the way to the next request of a route.
+pub(super) fn goes_on(option: &str) -> Next {
+    Next::run(
+        format!("refit resume{option}"),
+        "open the next request, once the cluster has what was merged",
+    )
+}
+
 /// Gives the way to list the decisions that a request waits for; `option` names the cluster, where there are several.
 pub(super) fn waits(option: &str) -> Next {
     Next::run(format!("refit resolve{option}"), "list the decisions that it waits for")
@@ -81,7 +111,7 @@ fn command(work: &Work, options: &str) -> String {
     let (plan, option) = (&work.plan, &work.option);
     match plan.undone {
         Some(_) => format!("refit rollback{options}{option}"),
-        None => format!("refit upgrade {}@{}{options}{option}", plan.platform, plan.to),
+        None => format!("refit upgrade {}@{}{options}{option}", plan.platform, plan.target()),
     }
 }
 
@@ -133,6 +163,10 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
     let option = &work.option;
     match cause {
         Cause::OtherOpen(other) if other.beside == Beside::Overtaken => vec![overtaken(other.number)],
+        Cause::OtherOpen(other) if other.beside == Beside::Order => {
+            let close = format!("refit request close {}", other.number);
+            vec![Next::run(close, "close it; the one that comes next is opened again by `refit resume`")]
+        }
         Cause::OtherOpen(other) if other.beside == Beside::Clusters => {
             let mut next = regroup(other.number, &command(work, " --supersede"), option);
             // The way back has no such option.
@@ -149,7 +183,7 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
         Cause::OtherOpen(other) => vec![
             Next::run(
                 command(work, " --supersede"),
-                format!("close request {} and go to {} instead", other.number, work.plan.to),
+                format!("close request {} and go to {} instead", other.number, work.plan.target()),
             ),
             Next::run(
                 format!("refit request merge {}", other.number),

@@ -11,6 +11,7 @@ mod differ;
 mod ground;
 mod history;
 mod init;
+mod journey;
 mod lines;
 mod look;
 mod notes;

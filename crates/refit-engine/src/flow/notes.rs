@@ -165,7 +165,12 @@ fn fresh(ports: &Ports<'_>, work: &Work) -> Note {
         cluster: plan.cluster.clone(),
         with: plan.with.clone(),
         branch: work.base.branch.clone(),
-        to: plan.to.clone(),
+        // The way back is found by where it leads, an upgrade by where it ends.
+        to: match plan.undone {
+            Some(_) => plan.to.clone(),
+            None => plan.target().clone(),
+        },
+        confirmations: Vec::new(),
         confirmed: false,
         asked: ports.clock.now(),
         accepted: Vec::new(),

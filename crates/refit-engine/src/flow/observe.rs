@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use refit_core::plan::{BRANCHES, Opening, Plan};
+use refit_core::plan::{BRANCHES, Plan};
 use refit_core::progress::{Beside, Branch, Content, OpenRequest, Other, Seen};
 use refit_core::record::Record;
 use refit_core::request::{self, Block};
@@ -116,7 +116,7 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         if let Some(record) = record.filter(&is_about) {
             others.push(Other {
                 number: request.number,
-                to: record.to.to_string(),
+                to: record.target().to_string(),
                 branch: request.branch.clone(),
                 people: people::Branch::read(ports, &work.base.commit, &request.head, Some(request))?.lines(),
                 beside: beside(plan, &record),
@@ -135,11 +135,15 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         branch,
         request,
         others,
+        unnoted: work
+            .confirmed
+            .iter()
+            .any(|confirmed| !note.iter().any(|note| note.confirmations.contains(confirmed))),
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
         declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),
         rolled_back: work.rolled_back.as_ref() == Some(&plan.to)
-            || (plan.undone.is_none() && was_merged(&all, &work.base.branch, &plan.upgrade)),
+            || (plan.undone.is_none() && was_merged(&all, &work.base.branch, (&plan.upgrade, plan.place.index - 1))),
         paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
@@ -147,9 +151,11 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
 
 fn beside(plan: &Plan, record: &Record) -> Beside {
     let same_way = record.rolled_back.is_some() == plan.undone.is_some();
-    if same_way && record.to == plan.to {
+    if record.upgrade == plan.upgrade {
+        Beside::Order
+    } else if same_way && record.target() == plan.target() {
         Beside::Clusters
-    } else if same_way && plan.undone.is_none() && record.to <= plan.from {
+    } else if same_way && plan.undone.is_none() && *record.target() <= plan.from {
         Beside::Overtaken
     } else {
         Beside::Release
@@ -174,8 +180,8 @@ pub(super) fn draft(work: &Work, head: &CommitId) -> Result<Draft, Error> {
     let plan = &work.plan;
     let block = Block {
         upgrade: plan.upgrade.clone(),
-        index: 1,
-        needs: Vec::new(),
+        index: plan.place.index,
+        needs: (1..plan.place.index).collect(),
         head: head.to_string(),
     };
     let body = request::with_block(&plan.body, &block).map_err(|source| Error::Unwritable {
@@ -183,14 +189,15 @@ pub(super) fn draft(work: &Work, head: &CommitId) -> Result<Draft, Error> {
         source,
     })?;
     Ok(Draft {
-        title: plan.title.clone(),
+        title: plan.headline(),
         body,
         branch: plan.branch.clone(),
         base: work.base.branch.clone(),
         head: head.clone(),
-        state: match plan.opening {
-            Opening::Ready => RequestState::Open,
-            Opening::Draft | Opening::Held => RequestState::Draft,
+        state: if plan.is_draft() {
+            RequestState::Draft
+        } else {
+            RequestState::Open
         },
     })
 }
@@ -202,10 +209,12 @@ pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeR
     Ok(requests)
 }
 
-/// Tells whether a request of an upgrade was merged; who plans the same upgrade once more has undone it since, by a revert
-/// for example.
-pub(super) fn was_merged(requests: &[ChangeRequest], base: &str, upgrade: &str) -> bool {
-    let is_of = |request: &&ChangeRequest| request.base == base && upgrade_of(&request.branch) == upgrade;
+/// Tells whether a request of an upgrade was merged beyond those that the target branch has; who plans the same once more has
+/// undone it since, by a revert for example.
+pub(super) fn was_merged(requests: &[ChangeRequest], base: &str, (upgrade, done): (&str, usize)) -> bool {
+    let is_of = |request: &&ChangeRequest| {
+        request.base == base && upgrade_of(&request.branch) == upgrade && index_of(&request.branch) > done
+    };
     requests
         .iter()
         .filter(is_of)
@@ -243,6 +252,13 @@ pub(super) fn is_open(request: &ChangeRequest) -> bool {
 pub(super) fn upgrade_of(branch: &str) -> String {
     let rest = branch.strip_prefix(BRANCHES).unwrap_or_default();
     rest.split('/').next().unwrap_or_default().to_owned()
+}
+
+/// Gives the place of a branch among the requests of its upgrade; 1 where it says none.
+pub(super) fn index_of(branch: &str) -> usize {
+    let name = branch.rsplit('/').next().unwrap_or_default();
+    let number = name.split('-').next().unwrap_or_default();
+    number.parse().unwrap_or(1)
 }
 
 fn is_current(request: &ChangeRequest, wanted: &Draft) -> bool {

@@ -13,9 +13,11 @@ use refit_core::plan::{self, Given, Opening, Plan};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::report::{self, Hop, Next, OfGroup, Report, Reports, RequestDraft, State};
+use refit_core::stage::{Confirmation, Later, Stage};
 use refit_manifest::Answers;
 
 use super::ground::{self, Flow, Ground, Pick, Picked};
+use super::journey::{self, Leg};
 use super::observe::Records;
 use super::target::{self, Choice};
 use super::{notes, pause, rollback, sides, whose};
@@ -54,6 +56,8 @@ pub(super) struct Work {
     pub(super) again: Again,
     /// What the generator wrote for the installed release, where the user gave it.
     pub(super) base_file: Option<Arc<[u8]>>,
+    /// What was confirmed for the request.
+    pub(super) confirmed: Vec<Confirmation>,
 }
 
 impl Prepared {
@@ -152,27 +156,34 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.findings
         .retain(|finding| finding.code != Code::VersionUnclear || stated.is_none());
     body.from = from.to_string();
-    let (to, chosen) = match target::choose(flow, group, &from)? {
+    let route = match target::choose(flow, group, &from)? {
         Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
         Choice::Refused(to, findings) => {
             body.to = to.map(|to| to.to_string()).unwrap_or_default();
             body.findings.extend(findings);
             return Ok(blocked(body, ask));
         }
-        Choice::To(to, findings) => (to, findings),
+        Choice::To(route) => route,
     };
-    body.to = to.to_string();
-    body.route = vec![Hop {
-        from: from.to_string(),
-        to: to.to_string(),
-    }];
-    body.findings.extend(chosen);
-    let (sides, findings) = sides::both(flow, group, &to)?;
+    body.to = route.target().map(ToString::to_string).unwrap_or_default();
+    body.route = route.hops.iter().map(hop).collect();
+    body.findings.extend(route.findings.iter().cloned());
+    let note = match route.target() {
+        Some(target) => notes::read(ports, &journey::id(flow, group, target))?,
+        None => None,
+    };
+    let Some(leg) = journey::next(flow, group, &route, note.as_ref())? else {
+        return Ok(blocked(body, ask));
+    };
+    body.findings.extend(leg.findings.iter().cloned());
+    let (sides, findings) = match leg.place.stage {
+        Stage::Upgrade => sides::both(flow, group, &leg.to)?,
+        Stage::Convert | Stage::Detach => sides::as_installed(flow, group)?,
+    };
     body.findings.extend(findings);
     let complete = !sides.is_empty() && sides.len() == group.files().len();
     let compared = Compared {
-        from: &from,
-        to: &to,
+        leg: &leg,
         options: &main.options,
         sides: &sides,
     };
@@ -181,41 +192,49 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     if !complete {
         return Ok(blocked(body, ask));
     }
-    merged(flow, group, &compared, body)
+    merged((flow, group), &compared, note.as_ref(), body)
 }
 
-/// The two releases of an upgrade and what the generator writes for them.
+pub(super) fn hop(hop: &target::Hop) -> Hop {
+    Hop {
+        from: hop.from.to_string(),
+        to: hop.to.to_string(),
+        why: hop.why.clone(),
+    }
+}
+
+/// The request that comes next and what the generator writes before and after it.
 struct Compared<'a> {
-    from: &'a Version,
-    to: &'a Version,
+    leg: &'a Leg,
     options: &'a Options,
     sides: &'a [plan::Sides],
 }
 
 /// Makes the plan of a group whose sides are complete.
 fn merged(
-    flow: Flow<'_>,
-    group: &Group<'_>,
+    (flow, group): (Flow<'_>, &Group<'_>),
     compared: &Compared<'_>,
+    note: Option<&Note>,
     mut body: report::Plan,
 ) -> Result<Planned, Error> {
     let Flow { ports, ask, ground } = flow;
-    let target = format!("{}@{}", ports.catalog.platform(), compared.to);
-    let note = notes::read(ports, &plan::upgrade_id(&ground.base.branch, group, &target))?;
-    let accepted = accepted(ask, note.as_ref());
+    let leg = compared.leg;
+    let accepted = accepted(ask, note);
     finding::accept(&mut body.findings, &accepted);
     let plan = plan::make(&Given {
         snapshot: &ground.snapshot,
         group,
         catalog: ports.catalog,
-        from: compared.from,
-        to: compared.to,
+        from: &leg.from,
+        to: &leg.to,
         options: compared.options,
         sides: compared.sides,
-        answers: &answers(group, note.as_ref()),
+        answers: &answers(group, note),
         accepted: &accepted,
         findings: &body.findings,
         undone: None,
+        place: &leg.place,
+        edits: &leg.edits,
     })
     .map_err(|source| Error::Unwritable {
         what: "the record of the upgrade",
@@ -224,6 +243,7 @@ fn merged(
     let mut work = work(flow, group, plan, accepted)?;
     let mut back = group.records().filter(|record| record.rolled_back.is_some());
     work.rolled_back = back.next().map(|record| record.from.clone());
+    work.confirmed.clone_from(&leg.confirmed);
     Ok(ready(body, work))
 }
 
@@ -236,7 +256,7 @@ pub(super) fn work(
 ) -> Result<Work, Error> {
     let ground = flow.ground;
     // A cluster may have been called otherwise when the branch was made.
-    if let Some(branch) = whose::branch_of(flow, &plan.upgrade)? {
+    if let Some(branch) = whose::branch_of(flow, (&plan.upgrade, plan.place.index))? {
         plan.branch = branch;
     }
     let place = |cluster| pause::Place::of(&ground.base.branch, cluster);
@@ -251,12 +271,14 @@ pub(super) fn work(
         rolled_back: None,
         again: flow.ask.again,
         base_file: flow.ask.base_file.clone(),
+        confirmed: Vec::new(),
     })
 }
 
 /// Compares the target with the installed release, by version and by definitions.
 fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec<Finding> {
-    let &Compared { from, to, sides, .. } = compared;
+    let &Compared { leg, sides, .. } = compared;
+    let Leg { from, to, .. } = leg;
     let target = Target {
         from,
         to,
@@ -276,7 +298,7 @@ fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec
         }
     }
     let installed = target::installed(ports, group);
-    let mut findings = target.definitions(&installed, &after);
+    let mut findings = Vec::new();
     let custom: BTreeSet<&Custom> = group.clusters().flat_map(|cluster| &cluster.custom).collect();
     findings.extend(target.unserved(custom, &installed, &after));
     findings.extend(target.surroundings());
@@ -343,39 +365,21 @@ pub(super) fn ready(mut body: report::Plan, work: Work) -> Planned {
     }
     body.decisions.clone_from(&plan.decisions);
     body.files.clone_from(&plan.files);
-    body.requests = vec![RequestDraft {
-        branch: plan.branch.clone(),
-        title: plan.title.clone(),
-        body: plan.body.clone(),
-        state: match plan.opening {
-            Opening::Ready => "open",
-            Opening::Draft => "draft",
-            Opening::Held => "held",
-        }
-        .to_owned(),
-    }];
-    let open = plan.open().count();
+    body.requests = vec![draft(plan)];
+    body.requests.extend(plan.place.later.iter().map(later));
     let target = format!("{}@{}", body.platform, body.to);
-    let (state, message) = match plan.opening {
-        Opening::Ready => (
-            State::Ready,
-            format!(
-                "{} can go from {} to {}",
-                clusters(&body).join(", "),
-                body.from,
-                body.to
-            ),
-        ),
-        Opening::Draft | Opening::Held => (
-            State::DecisionNeeded,
-            format!(
-                "{} can go from {} to {}; {}",
-                clusters(&body).join(", "),
-                body.from,
-                body.to,
-                super::decisions(open)
-            ),
-        ),
+    let mut message = format!("{} can go from {} to {}", clusters(&body).join(", "), body.from, body.to);
+    match (plan.place.index - 1, plan.place.count()) {
+        (0, 1) => {}
+        (0, all) => message.push_str(&format!(" in {all} requests")),
+        (done, all) => message.push_str(&format!("; {done} of {all} requests {} merged", is_or_are(done))),
+    }
+    let state = match plan.opening {
+        Opening::Ready => State::Ready,
+        Opening::Draft | Opening::Held => {
+            message.push_str(&format!("; {}", super::decisions(plan.open().count())));
+            State::DecisionNeeded
+        }
     };
     let option = &work.option;
     let next = vec![Next::run(
@@ -387,6 +391,38 @@ pub(super) fn ready(mut body: report::Plan, work: Work) -> Planned {
         report: Report::new(state, message, next, body).with_exit(report::Exit::Done),
         work: Some(work),
     }
+}
+
+fn draft(plan: &Plan) -> RequestDraft {
+    RequestDraft {
+        stage: plan.place.stage.word().to_owned(),
+        branch: plan.branch.clone(),
+        title: plan.title.clone(),
+        body: plan.body.clone(),
+        state: match plan.opening {
+            Opening::Held => "held",
+            _ if plan.is_draft() => "draft",
+            _ => "open",
+        }
+        .to_owned(),
+        waits: plan.place.gate.iter().map(|gate| gate.wait.word().to_owned()).collect(),
+    }
+}
+
+fn later(later: &Later) -> RequestDraft {
+    RequestDraft {
+        stage: later.stage.word().to_owned(),
+        branch: String::new(),
+        title: later.title.clone(),
+        body: String::new(),
+        state: "later".to_owned(),
+        waits: later.waits.iter().map(|wait| wait.word().to_owned()).collect(),
+    }
+}
+
+/// Puts the verb into the number of what is counted.
+pub(super) fn is_or_are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 /// Lists the clusters that a plan is about.

@@ -1,12 +1,11 @@
 //! Lists, shows, merges and closes requests.
 
-use refit_core::finding::Finding;
 use refit_core::progress::{Heed, Wishes};
 use refit_core::report::{Next, Report, Request, Requests, State};
 
 use super::carry::{self, End};
 use super::ground::{self, Flow, Picked};
-use super::prepare::{self, Planned};
+use super::prepare::{self, Planned, Work};
 use super::{lines, notes, observe, people, under_way, whose};
 use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
 use crate::{Ask, Error, Ports};
@@ -43,14 +42,15 @@ pub(crate) fn show(ports: &Ports<'_>, number: Option<u64>) -> Result<Report<Requ
 /// Merges a request, after computing it anew where the target branch moved.
 pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result<Report<Request>, Error> {
     let mut request = meant(ports, number)?;
-    let mut broken = Vec::new();
+    let (mut broken, mut goes_on) = (Vec::new(), None);
     for _ in 0..TRIES {
         if observe::is_open(&request) {
             match refreshed(ports, ask, &request)? {
                 Fresh::Ready(fresh) => request = fresh,
-                Fresh::Broken(fresh, findings) => {
+                Fresh::Computed(fresh, planned) => {
                     request = fresh;
-                    broken = findings;
+                    broken = lines::broken(&planned);
+                    goes_on = (!planned.plan.place.later.is_empty()).then(|| lines::goes_on(&planned.option));
                 }
                 Fresh::Not(report) => return Ok(report),
             }
@@ -60,6 +60,7 @@ pub(crate) fn merge(ports: &Ports<'_>, ask: &Ask, number: Option<u64>) -> Result
                 notes::remove(ports, &observe::upgrade_of(&merged.branch))?;
                 let mut report = done(&merged);
                 report.body.findings = broken;
+                report.next.extend(goes_on);
                 return Ok(report);
             }
             Err(error) if error.kind == PortErrorKind::Moved => request = meant(ports, Some(request.number))?,
@@ -140,8 +141,8 @@ pub(super) fn meant(ports: &Ports<'_>, number: Option<u64>) -> Result<ChangeRequ
 
 enum Fresh {
     Ready(ChangeRequest),
-    /// It can be merged, and a person chose to leave something broken.
-    Broken(ChangeRequest, Vec<Finding>),
+    /// It can be merged as it was computed anew.
+    Computed(ChangeRequest, Box<Work>),
     Not(Report<Request>),
 }
 
@@ -179,7 +180,13 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         ..Wishes::default()
     };
     Ok(match carry::run(ports, work, wishes)? {
-        End::Waits(fresh) => Fresh::Broken(fresh, lines::broken(work)),
+        End::Waits(fresh) => Fresh::Computed(fresh, Box::new(work.clone())),
+        End::Holds(fresh) => {
+            let mut report = report(State::Waiting, &fresh, lines::gates(&work.plan.place.gate, &work.option));
+            let before = work.plan.place.before().unwrap_or_default();
+            report.message = format!("request {} is a draft: {before}", fresh.number);
+            Fresh::Not(report)
+        }
         End::Decides(fresh) => {
             let shown = fresh.as_ref().unwrap_or(request);
             let mut report = report(State::DecisionNeeded, shown, lines::resolve(work));

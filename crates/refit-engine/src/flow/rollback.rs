@@ -10,11 +10,12 @@ use refit_core::check::{self, Definitions};
 use refit_core::finding::{self, Code, Finding};
 use refit_core::generated::Generated;
 use refit_core::inventory::Group;
-use refit_core::plan::{self, Given, Sides};
+use refit_core::plan::{self, Edits, Given, Sides};
 use refit_core::record::Record;
 use refit_core::release::Version;
 use refit_core::report::{self, Hop, Next};
 use refit_core::rollback::Back;
+use refit_core::stage::Place;
 use refit_manifest::{Path, Stream};
 
 use super::ground::{Flow, Picked};
@@ -62,6 +63,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     body.route = vec![Hop {
         from: body.from.clone(),
         to: body.to.clone(),
+        why: Vec::new(),
     }];
     body.findings.extend(upgraded_since(group, &last.record));
     let sides = match sides(flow, group, &last)? {
@@ -85,9 +87,11 @@ fn last(ports: &Ports<'_>, group: &Group<'_>, log: &Log) -> Result<Option<Last>,
         let (Some(change), Some((_, Some(record)))) = (past.changes.get(*at), past.records.get(*at)) else {
             continue;
         };
-        let files = record.files.iter().map(|file| Path::new(file.path.as_str()));
+        let generated = record.files.iter().map(|file| &file.path);
+        let converted = record.conversions.iter().map(|conversion| &conversion.path);
+        let files = generated.chain(converted).map(|path| Path::new(path.as_str()));
         match &mut last {
-            Some(last) if last.record.upgrade == record.upgrade => last.files.extend(files),
+            Some(last) if last.record.key() == record.key() => last.files.extend(files),
             Some(_) => {}
             None => {
                 last = Some(Last {
@@ -108,7 +112,7 @@ fn planned(
     mut body: report::Plan,
 ) -> Result<Planned, Error> {
     let Flow { ports, ask, ground } = flow;
-    let target = plan::rollback_target(&undone.upgrade);
+    let target = plan::rollback_target(&undone.key());
     let note = notes::read(ports, &plan::upgrade_id(&ground.base.branch, group, &target))?;
     let accepted = prepare::accepted(ask, note.as_ref());
     finding::accept(&mut body.findings, &accepted);
@@ -124,6 +128,11 @@ fn planned(
         accepted: &accepted,
         findings: &body.findings,
         undone: Some(undone),
+        place: &Place {
+            stage: undone.stage,
+            ..Place::only(&undone.from)
+        },
+        edits: &Edits::default(),
     })
     .map_err(|source| Error::Unwritable {
         what: "the record of the rollback",

@@ -183,6 +183,26 @@ fn unknown(file: &GeneratedFile, version: &Version, tried: &[Finding]) -> Findin
     Finding::new(Code::BaseUnknown, file.path.as_str(), message)
 }
 
+/// Gives both sides for a request that brings no release: each file as it is installed.
+pub(super) fn as_installed(flow: Flow<'_>, group: &Group<'_>) -> Result<(Vec<Sides>, Vec<Finding>), Error> {
+    let (mut sides, mut findings) = (Vec::new(), Vec::new());
+    for file in group.files() {
+        match base(flow, group, file, None)? {
+            Side::Had(base, origin, notes) => {
+                findings.extend(notes);
+                sides.push(Sides {
+                    path: file.path.clone(),
+                    theirs: Arc::clone(&base),
+                    base,
+                    origin,
+                });
+            }
+            Side::Missing(missing) => findings.extend(missing),
+        }
+    }
+    Ok((sides, findings))
+}
+
 /// Gives both sides of every generated file, and what was found; files with a missing side are left out.
 pub(super) fn both(flow: Flow<'_>, group: &Group<'_>, to: &Version) -> Result<(Vec<Sides>, Vec<Finding>), Error> {
     let mut sides = Vec::new();

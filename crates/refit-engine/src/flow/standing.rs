@@ -4,8 +4,10 @@
 
 use refit_core::inventory::{Cluster, Group};
 use refit_core::plan;
+use refit_core::record::Record;
 use refit_core::release::Version;
 use refit_core::report::{ClusterStatus, DeclinedLine, Next, State};
+use refit_core::stage::Stage;
 
 use super::ground::Flow;
 use super::observe::{self, Open};
@@ -91,7 +93,8 @@ fn went_back(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) {
     let branch = &flow.ground.base.branch;
     let undone = |to: &&String| {
         let target = format!("{}@{to}", flow.ports.catalog.platform());
-        observe::was_merged(seen.requests, branch, &plan::upgrade_id(branch, seen.group, &target))
+        let id = plan::upgrade_id(branch, seen.group, &target);
+        observe::was_merged(seen.requests, branch, (&id, plan::done(seen.group, &id)))
     };
     status.rolled_back = status.available.as_ref().filter(undone).cloned();
 }
@@ -114,10 +117,7 @@ fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut Cluste
     let Flow { ports, ground, .. } = flow;
     let (request, record) = (&open.request, &open.record);
     let installed = Version::parse(&status.installed).ok();
-    let is_there = installed.is_some_and(|installed| match record.rolled_back {
-        Some(_) => installed == record.to,
-        None => installed >= record.to,
-    });
+    let is_there = installed.is_some_and(|installed| is_there(group, record, &installed));
     if is_there {
         status.state = State::Stopped;
         status.next = vec![lines::overtaken(request.number)];
@@ -125,7 +125,7 @@ fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut Cluste
     }
     if plan::recorded_id(&ground.base.branch, group, record) != record.upgrade {
         let option = ground.option(group);
-        let anew = format!("refit upgrade {}@{} --supersede{option}", record.platform, record.to);
+        let anew = format!("refit upgrade {}@{} --supersede{option}", record.platform, record.target());
         status.state = State::Stopped;
         status.next = lines::regroup(request.number, &anew, &option);
         status.next.drain(..usize::from(record.rolled_back.is_some()));
@@ -139,6 +139,16 @@ fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut Cluste
         status.next.insert(0, Next::run(format!("refit resume{option}"), text));
     }
     Ok(())
+}
+
+/// Tells whether the branch has what the request of a record brings.
+fn is_there(group: &Group<'_>, record: &Record, installed: &Version) -> bool {
+    match (&record.rolled_back, record.stage) {
+        (Some(_), _) => *installed == record.to && record.from != record.to,
+        (None, Stage::Upgrade) => *installed >= record.to,
+        // Nothing but the record says that objects were converted.
+        (None, _) => *installed > record.to || plan::done(group, &record.upgrade) >= record.index,
+    }
 }
 
 /// Lists the requests of a cluster that somebody closed without a merge, with the release that each leads to; what is

@@ -3,15 +3,17 @@
 use refit_core::finding::Finding;
 use refit_core::inventory::{Cluster, Group};
 use refit_core::release::Version;
-use refit_core::report::{ClusterStatus, Exit, Next, Report, State, Status};
+use refit_core::report::{ClusterStatus, Exit, Next, Report, RouteLine, State, Status};
+use refit_core::stage::{self, Wait};
 
 use super::ground::{self, Flow, Ground, Picked};
 use super::observe::Open;
-use super::target::{self, Choice};
+use super::journey::{self, Leg};
+use super::target::{self, Choice, Route};
 use super::under_way::{self, UnderWay};
 use super::{lines, notes, observe, people, prepare, standing, whose};
 use crate::ports::RequestState;
-use crate::{Ask, Error, Ports};
+use crate::{Ask, Error, Ports, Way};
 
 /// Tells where each cluster stands.
 pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Error> {
@@ -72,21 +74,17 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
     } = *seen;
     let installed = cluster.main().and_then(|file| file.detection.version.clone());
     let own = under_way.open_of(&group.names());
-    let (mut available, mut findings) = (None, cluster.findings.clone());
+    let (mut available, findings) = (None, cluster.findings.clone());
     if let Some(from) = &installed {
         let newest = Ask {
             target: crate::Target::default(),
             ..ask.clone()
         };
-        if let Choice::To(to, chosen) = target::choose(flow.asking(&newest), group, from)? {
-            let stored = target::stored(ports, group, from);
-            if target::removed(flow, &stored, &to)?.is_empty() {
-                available = Some(to);
-            }
-            // Whoever waits for a request is not about to choose a target.
-            findings.extend(chosen.into_iter().filter(|_| own.is_empty()));
+        if let Choice::To(route) = target::choose(flow.asking(&newest), group, from)? {
+            available = route.target().cloned();
         }
     }
+    let under = on_the_way(flow, seen, installed.as_ref())?;
     let mut status = ClusterStatus {
         cluster: cluster.root.name.clone(),
         with: group.beside(&cluster.root.name),
@@ -97,6 +95,7 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
         available: available.map(|version| version.to_string()),
         state: State::NothingToDo,
         requests: own.iter().map(|open| lines::request(&open.request)).collect(),
+        route: under.as_ref().and_then(OnTheWay::line),
         open_decisions: own.iter().map(|open| open.record.open()).sum(),
         paused: None,
         declined: None,
@@ -105,7 +104,7 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
         findings,
         next: Vec::new(),
     };
-    settle(flow, seen, &own, &mut status)?;
+    settle(flow, seen, (&own, under.as_ref()), &mut status)?;
     let requests = &under_way.requests;
     standing::add(
         flow,
@@ -127,12 +126,60 @@ fn newest(ground: &Ground, installed: Option<&Version>, available: Option<&Versi
     other.then(|| newest.to_string())
 }
 
+/// The upgrade under way with the request that comes next.
+struct OnTheWay {
+    route: Route,
+    leg: Leg,
+}
+
+impl OnTheWay {
+    /// Tells how far it came, where it has several requests.
+    fn line(&self) -> Option<RouteLine> {
+        let place = &self.leg.place;
+        (place.count() > 1).then(|| RouteLine {
+            upgrade: self.leg.upgrade.clone(),
+            to: place.target.to_string(),
+            merged: place.index - 1,
+            count: place.count(),
+            hops: self.route.hops.iter().map(prepare::hop).collect(),
+            waits: place.gate.iter().map(|gate| gate.wait.word().to_owned()).collect(),
+        })
+    }
+}
+
+/// Finds out how far the upgrade under way came.
+fn on_the_way(flow: Flow<'_>, seen: &Seen<'_>, installed: Option<&Version>) -> Result<Option<OnTheWay>, Error> {
+    let asked = seen.under_way.of(flow.ask, seen.group);
+    let (Some(ask), Some(from)) = (asked.filter(|ask| ask.way == Way::Forward), installed) else {
+        return Ok(None);
+    };
+    let flow = flow.asking(&ask);
+    let Choice::To(route) = target::choose(flow, seen.group, from)? else {
+        return Ok(None);
+    };
+    let Some(target) = route.target() else { return Ok(None) };
+    let note = notes::read(flow.ports, &journey::id(flow, seen.group, target))?;
+    let leg = journey::next(flow, seen.group, &route, note.as_ref())?;
+    Ok(leg.map(|leg| OnTheWay { route, leg }))
+}
+
 /// Decides state and next actions.
-fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterStatus) -> Result<(), Error> {
+fn settle(
+    flow: Flow<'_>,
+    seen: &Seen<'_>,
+    (own, under): (&[&Open], Option<&OnTheWay>),
+    status: &mut ClusterStatus,
+) -> Result<(), Error> {
     let Seen { group, cluster, .. } = *seen;
     let option = flow.ground.option(group);
+    let gate = under.map(|under| under.leg.place.gate.as_slice()).unwrap_or_default();
     if let Some(open) = own.first() {
         let draft = open.request.state == RequestState::Draft;
+        if draft && open.record.open() == 0 && !gate.is_empty() {
+            status.state = State::Waiting;
+            status.next = lines::gates(gate, &option);
+            return Ok(());
+        }
         status.state = if draft { State::DecisionNeeded } else { State::Waiting };
         status.next = if draft {
             vec![lines::waits(&option)]
@@ -148,6 +195,11 @@ fn settle(flow: Flow<'_>, seen: &Seen<'_>, own: &[&Open], status: &mut ClusterSt
             }
         };
     } else if let Some(open) = held(flow, seen)? {
+        if open == 0 && status.route.as_ref().is_some_and(|route| route.merged > 0) {
+            status.state = State::Ready;
+            status.next = vec![lines::goes_on(&option)];
+            return Ok(());
+        }
         if open == 0 {
             let text = "go on with it; `refit cancel` gives it up";
             status.state = State::Stopped;
@@ -212,6 +264,11 @@ fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
     Ok(planned.work.map(|work| work.plan.open().count()))
 }
 
+/// Gives the place of the open request among those of its upgrade.
+fn place(route: &RouteLine) -> String {
+    format!("{} of {} on the way to {}", route.merged + 1, route.count, route.to)
+}
+
 fn sentence(status: &ClusterStatus) -> String {
     if let Some(said) = standing::sentence(status) {
         return said;
@@ -233,7 +290,28 @@ fn sentence(status: &ClusterStatus) -> String {
                 .first()
                 .map(|request| request.number)
                 .unwrap_or_default();
-            format!("`{cluster}` runs {installed}, request {number} waits for review")
+            match &status.route {
+                Some(route) if !route.waits.is_empty() => {
+                    let words = route.waits.iter().filter_map(|word| word.parse::<Wait>().ok());
+                    let before = stage::before(words).unwrap_or_default();
+                    let place = place(route);
+                    format!("`{cluster}` runs {installed}, request {number} ({place}) is a draft: {before}")
+                }
+                Some(route) => {
+                    let place = place(route);
+                    format!("`{cluster}` runs {installed}, request {number} ({place}) waits for review")
+                }
+                None => format!("`{cluster}` runs {installed}, request {number} waits for review"),
+            }
+        }
+        State::Ready => {
+            let route = status.route.iter();
+            let far = route.map(|route| {
+                let verb = prepare::is_or_are(route.merged);
+                format!("{} of {} requests on the way to {} {verb} merged", route.merged, route.count, route.to)
+            });
+            let far: String = far.collect();
+            format!("`{cluster}` runs {installed}; {far}, and none is open")
         }
         State::DecisionNeeded => format!(
             "`{cluster}` runs {installed}, {}",

@@ -1,8 +1,8 @@
-//! Which release an upgrade goes to.
+//! Which release an upgrade goes to, and over which others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use refit_core::check::{self, Definitions, Reach, Removed, Target};
+use refit_core::check::{self, Definitions, Reach, Target};
 use refit_core::finding::{Code, Finding};
 use refit_core::generated::Generated;
 use refit_core::inventory::Group;
@@ -16,10 +16,42 @@ use crate::{Error, Ports};
 pub(super) enum Choice {
     /// The installed release is the target, or nothing newer is there.
     Nothing(String),
-    /// This release, with what was found on the way.
-    To(Version, Vec<Finding>),
-    /// There is no such target.
+    /// This way.
+    To(Route),
+    /// There is no such target, or no way to it.
     Refused(Option<Version>, Vec<Finding>),
+}
+
+/// The way to a release.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub(super) hops: Vec<Hop>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// One hop of a way.
+#[derive(Clone, Debug)]
+pub(super) struct Hop {
+    pub(super) from: Version,
+    pub(super) to: Version,
+    /// Why one does not go from here to the end at once.
+    pub(super) why: Vec<String>,
+    /// What may be stored and must be migrated before.
+    pub(super) stale: Vec<Stale>,
+}
+
+/// A stored version that a hop takes away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stale {
+    pub(super) crd: String,
+    pub(super) version: String,
+    pub(super) storage: String,
+}
+
+impl Route {
+    pub(super) fn target(&self) -> Option<&Version> {
+        self.hops.last().map(|hop| &hop.to)
+    }
 }
 
 /// Chooses the target: the named version, else the newest that can be reached.
@@ -41,17 +73,16 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
         catalog: flow.ports.catalog,
     };
     let findings = target.version(&flow.ground.versions);
-    if findings.is_empty() {
-        Ok(Choice::To(to, findings))
-    } else {
-        Ok(Choice::Refused(Some(to), findings))
+    if !findings.is_empty() {
+        return Ok(Choice::Refused(Some(to), findings));
     }
+    find(flow, group, (from, &to))
 }
 
 fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, Error> {
     let Flow { ports, ask, ground } = flow;
     let targets = check::targets(from, &ground.versions, ask.target.reach);
-    let Some(newest) = targets.first() else {
+    if targets.is_empty() {
         if ground.versions.is_empty() {
             return Ok(Choice::Refused(None, vec![no_release(ports)]));
         }
@@ -63,23 +94,16 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
         return Ok(Choice::Nothing(format!(
             "{from} is installed, and {place} has no newer stable release{of} to go to"
         )));
-    };
-    let stored = stored(ports, group, from);
-    let mut first: Option<Vec<Removed>> = None;
+    }
+    let mut refused = None;
     for to in &targets {
-        let removed = removed(flow, &stored, to)?;
-        match (&first, removed.is_empty()) {
-            (None, true) => return Ok(Choice::To(to.clone(), Vec::new())),
-            (Some(reasons), true) => {
-                return Ok(Choice::To(to.clone(), vec![check::chosen(to, newest, reasons)]));
-            }
-            (None, false) => first = Some(removed),
-            (Some(_), false) => {}
+        match find(flow, group, (from, to))? {
+            // None can be reached: the newest one says why.
+            other @ Choice::Refused(..) => refused = refused.or(Some(other)),
+            found => return Ok(found),
         }
     }
-    // None can be reached: the nearest one says why.
-    let nearest = targets.last().unwrap_or(newest);
-    Ok(Choice::To(nearest.clone(), Vec::new()))
+    Ok(refused.unwrap_or_else(|| Choice::Refused(None, vec![no_release(ports)])))
 }
 
 fn no_release(ports: &Ports<'_>) -> Finding {
@@ -90,35 +114,99 @@ fn no_release(ports: &Ports<'_>) -> Finding {
     ))
 }
 
-/// The versions in which objects may be stored, by definition.
-pub(super) type Stored = BTreeMap<String, Vec<String>>;
-
-/// Lists the versions in which objects of a cluster may be stored.
-pub(super) fn stored(ports: &Ports<'_>, group: &Group<'_>, from: &Version) -> Stored {
-    check::stored(&installed(ports, group), from, ports.catalog)
-}
-
-/// Lists the versions that may be stored and that a target lacks, from the catalog where it knows the target.
-pub(super) fn removed(flow: Flow<'_>, stored: &Stored, to: &Version) -> Result<Vec<Removed>, Error> {
-    let catalog = flow.ports.catalog;
-    if catalog.knows(to) {
-        let served = |name: &str| Some(catalog.api(name, to)?.versions.served.clone());
-        return Ok(check::removed(stored, served));
-    }
-    let release = contents::release(flow, to)?;
-    let Release::Streams(streams, ..) = &*release else {
-        return Ok(Vec::new());
-    };
-    let target: Definitions = streams
-        .iter()
-        .flat_map(|stream| check::definitions(&Generated::read(stream, catalog)))
-        .collect();
-    Ok(check::removed(stored, |name| target.get(name).map(check::names)))
-}
-
 /// Gives the definitions of the generated files.
 pub(super) fn installed(ports: &Ports<'_>, group: &Group<'_>) -> Definitions {
     let read =
         |file: &refit_core::inventory::GeneratedFile| check::definitions(&Generated::read(&file.stream, ports.catalog));
     group.files().into_iter().flat_map(read).collect()
+}
+
+// PROVISIONAL below until route::find is there.
+
+type Matrix = BTreeMap<String, (Vec<String>, String)>;
+
+fn matrix(flow: Flow<'_>, names: &BTreeSet<String>, version: &Version) -> Result<Matrix, Error> {
+    let catalog = flow.ports.catalog;
+    if catalog.knows(version) {
+        let of = |name: &String| {
+            let api = catalog.api(name, version)?;
+            Some((name.clone(), (api.versions.served.clone(), api.versions.storage.clone())))
+        };
+        return Ok(names.iter().filter_map(of).collect());
+    }
+    let release = contents::release(flow, version)?;
+    let Release::Streams(streams, ..) = &*release else {
+        return Ok(Matrix::new());
+    };
+    let definitions: Definitions = streams
+        .iter()
+        .flat_map(|stream| check::definitions(&Generated::read(stream, catalog)))
+        .collect();
+    let of = |(name, definition): (&String, &refit_core::generated::Definition)| {
+        let storage = definition.storage()?.to_owned();
+        Some((name.clone(), (check::names(definition), storage)))
+    };
+    Ok(definitions.iter().filter_map(of).collect())
+}
+
+fn find(flow: Flow<'_>, group: &Group<'_>, (from, to): (&Version, &Version)) -> Result<Choice, Error> {
+    let installed = installed(flow.ports, group);
+    let names: BTreeSet<String> = installed.keys().cloned().collect();
+    let mut at = from.clone();
+    let of = |(name, definition): (&String, &refit_core::generated::Definition)| {
+        let storage = definition.storage()?.to_owned();
+        Some((name.clone(), (check::names(definition), storage)))
+    };
+    let mut now: Matrix = installed.iter().filter_map(of).collect();
+    let mut hops = Vec::new();
+    while at != *to {
+        let mut candidates: Vec<Version> = check::targets(&at, &flow.ground.versions, Reach::Newest);
+        candidates.retain(|version| version <= to);
+        if candidates.first() != Some(to) {
+            candidates.insert(0, to.clone());
+        }
+        let mut why = Vec::new();
+        let mut next = None;
+        for candidate in candidates {
+            let target = matrix(flow, &names, &candidate)?;
+            let refused: Vec<String> = now
+                .iter()
+                .filter(|(name, (_, storage))| target.get(*name).is_some_and(|(all, _)| !all.contains(storage)))
+                .map(|(name, (_, storage))| format!("{candidate} lacks `{storage}` of {name}, which may be stored"))
+                .collect();
+            if refused.is_empty() {
+                next = Some((candidate, target));
+                break;
+            }
+            if candidate == *to {
+                why = refused;
+            }
+        }
+        let Some((version, target)) = next else {
+            let finding = Finding::new(Code::StoredVersionRemoved, to.to_string(), why.join("; "));
+            return Ok(Choice::Refused(Some(to.clone()), vec![finding]));
+        };
+        let mut stale = Vec::new();
+        for (name, (all, storage)) in &now {
+            let Some((after, _)) = target.get(name) else { continue };
+            let lost = all.iter().filter(|version| !after.contains(version));
+            stale.extend(lost.map(|lost| Stale {
+                crd: name.clone(),
+                version: lost.clone(),
+                storage: storage.clone(),
+            }));
+        }
+        hops.push(Hop {
+            from: at,
+            to: version.clone(),
+            why,
+            stale,
+        });
+        now.extend(target);
+        at = version;
+    }
+    Ok(Choice::To(Route {
+        hops,
+        findings: Vec::new(),
+    }))
 }

@@ -38,9 +38,20 @@ impl Way {
     /// Gives the way of a request by the record that it brings.
     pub(super) fn of_record(record: &Record) -> Self {
         Self {
-            to: record.to.clone(),
+            to: match record.rolled_back {
+                Some(_) => record.to.clone(),
+                None => record.target().clone(),
+            },
             accepted: record.accepted.clone(),
             way: direction(record.rolled_back.as_ref()),
+        }
+    }
+
+    /// Gives the way of what is left of a route whose last merged request brought a record; what was accepted was about that.
+    fn of_rest(record: &Record) -> Self {
+        Self {
+            accepted: Vec::new(),
+            ..Self::of_record(record)
         }
     }
 
@@ -120,6 +131,13 @@ pub(super) fn look(flow: Flow<'_>) -> Result<UnderWay, Error> {
         if let Some(orphan) = orphans.iter().find(|orphan| orphan.unseen) {
             for name in group.names() {
                 ways.entry(name).or_insert_with(|| Way::of_branch(orphan));
+            }
+        }
+    }
+    for group in flow.ground.inventory.groups() {
+        if let Some(record) = whose::unfinished(flow, &group, &requests)? {
+            for name in group.names() {
+                ways.entry(name).or_insert_with(|| Way::of_rest(record));
             }
         }
     }

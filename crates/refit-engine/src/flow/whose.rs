@@ -10,8 +10,9 @@ use refit_core::release::Version;
 use refit_core::report::Next;
 
 use super::ground::{Flow, Ground};
+use super::notes;
 use super::observe::{self, Open};
-use crate::ports::ChangeRequest;
+use crate::ports::{ChangeRequest, RequestState};
 use crate::{Error, Way};
 
 /// Gives the clusters that a record is about; none where they are gone.
@@ -44,6 +45,37 @@ fn same(ground: &Ground, upgrade: &str, id: impl Fn(&Group<'_>) -> String) -> Op
     own.map(Group::names)
 }
 
+/// Gives the record of a route of which the target branch has some requests and not all, where nobody gave it up: it was
+/// cancelled, or its newest request was declined.
+pub(super) fn unfinished<'a>(
+    flow: Flow<'_>,
+    group: &Group<'a>,
+    requests: &[ChangeRequest],
+) -> Result<Option<&'a Record>, Error> {
+    let Flow { ports, ground, .. } = flow;
+    let installed = group.main().and_then(|file| file.detection.version.as_ref());
+    let goes_on = |record: &&Record| {
+        record.goes_on()
+            && installed == Some(&record.to)
+            && plan::recorded_id(&ground.base.branch, group, record) == record.upgrade
+    };
+    let Some(record) = group.records().find(goes_on) else {
+        return Ok(None);
+    };
+    let settled = notes::settled(ports, &record.upgrade)?;
+    let given_up = settled > 0 && merged(requests, &record.upgrade) <= settled;
+    let declined = observe::declined(ports, requests, &record.upgrade)?.is_some();
+    Ok((!given_up && !declined).then_some(record))
+}
+
+/// Gives the number of the newest merged request of an upgrade; 0 where none is known.
+pub(super) fn merged(requests: &[ChangeRequest], upgrade: &str) -> u64 {
+    let mut own = requests.iter().filter(|request| {
+        request.state == RequestState::Merged && observe::upgrade_of(&request.branch) == upgrade
+    });
+    own.next().map(|request| request.number).unwrap_or_default()
+}
+
 /// An upgrade that could be proposed for a group.
 pub(super) struct Possible {
     pub(super) id: String,
@@ -65,7 +97,7 @@ pub(super) fn possible(flow: Flow<'_>, group: &Group<'_>) -> Vec<Possible> {
     });
     let back = group.records().filter(|record| record.rolled_back.is_none());
     let back = back.map(|record| Possible {
-        id: id(&plan::rollback_target(&record.upgrade)),
+        id: id(&plan::rollback_target(&record.key())),
         to: record.from.clone(),
         way: Way::Back,
     });
@@ -96,7 +128,10 @@ pub(super) fn orphans(flow: Flow<'_>, group: &Group<'_>, requests: &[ChangeReque
     let orphan = |branch: String| {
         let upgrade = observe::upgrade_of(&branch);
         let own = possible.iter().find(|possible| possible.id == upgrade)?;
-        let of_upgrade = |request: &ChangeRequest| observe::upgrade_of(&request.branch) == upgrade;
+        let of_upgrade = |request: &ChangeRequest| {
+            observe::upgrade_of(&request.branch) == upgrade
+                && observe::index_of(&request.branch) == observe::index_of(&branch)
+        };
         Some(Orphan {
             unseen: !requests.iter().any(of_upgrade),
             to: own.to.clone(),
@@ -107,10 +142,11 @@ pub(super) fn orphans(flow: Flow<'_>, group: &Group<'_>, requests: &[ChangeReque
     Ok(branches.into_iter().filter_map(orphan).collect())
 }
 
-/// Gives the branch that an upgrade has already, under whatever words.
-pub(super) fn branch_of(flow: Flow<'_>, upgrade: &str) -> Result<Option<String>, Error> {
+/// Gives the branch that a request of an upgrade has already, under whatever words.
+pub(super) fn branch_of(flow: Flow<'_>, (upgrade, index): (&str, usize)) -> Result<Option<String>, Error> {
     let branches = flow.ports.repository.branches(&format!("{BRANCHES}{upgrade}/"))?;
-    Ok(branches.into_iter().next())
+    let mut own = branches.into_iter().filter(|branch| observe::index_of(branch) == index);
+    Ok(own.next())
 }
 
 /// Lists the open requests whose clusters are gone from the target branch.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use refit_core::report::{Exit, Plan as PlanBody, Reports, State, Upgrade as UpgradeBody};
-use refit_engine::{Again, Ask, Commits, Others, Prepared};
+use refit_engine::{Again, Ask, Commits, Others, Prepared, Wait};
 use refit_manifest::{Answer as Choice, DecisionId, Entry};
 
 use crate::args::Global;
@@ -98,16 +98,22 @@ pub(crate) struct Resolve {
 
 /// Go on with the upgrade under way.
 ///
-/// Computes the request anew where the target branch moved, and opens what can be opened. Commits that people added to the
+/// Computes the request anew where the target branch moved, and opens what can be opened: where an upgrade has several
+/// requests, the next one after the merge of the one before. A draft that waits for something to be true in the cluster
+/// becomes a request for review once a person says so. Commits that people added to the
 /// request's branch are never overwritten: say what becomes of them. Kept ones are put on top of what is computed anew, with
 /// their authors and messages.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   refit resume
+  refit resume --confirm migrated    # stored objects are migrated; your name and the time are recorded
   refit resume --keep-commits
   refit resume --discard-commits")]
 pub(crate) struct Resume {
+    /// Say that what the next request waits for is true: `migrated`, `reconciled` or `repaired`; repeatable.
+    #[arg(long, value_name = "WHAT")]
+    confirm: Vec<Wait>,
     /// Keep the commits of people as part of the request.
     #[arg(long, conflicts_with = "discard_commits")]
     keep_commits: bool,
@@ -185,7 +191,10 @@ pub(crate) fn resolve(options: &Resolve, global: &Global) -> Result<Answer, Fail
 
 /// Runs `refit resume`.
 pub(crate) fn resume(options: &Resume, global: &Global) -> Result<Answer, Failure> {
-    let ask = options.consent.ask(global)?;
+    let ask = Ask {
+        confirm: options.confirm.clone(),
+        ..options.consent.ask(global)?
+    };
     let commits = match (options.keep_commits, options.discard_commits) {
         (true, _) => Commits::Keep,
         (_, true) => Commits::Discard,

@@ -2,7 +2,8 @@
 //!
 //! In: reports. Out: text for people.
 
-use refit_core::report::{Check, Plan, Report, Upgrade};
+use refit_core::report::{Check, Hop, Plan, Report, RequestDraft, Upgrade};
+use refit_core::stage::{self, Wait};
 
 use crate::view::decisions;
 use crate::view::lines::{self, entry, line};
@@ -22,6 +23,7 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
             .map(|hop| format!(" -> {}", hop.to))
             .collect::<String>();
         entry(&mut text, &plan.platform, &format!("{}{route}", plan.from));
+        hops(&mut text, &plan.route);
         entry(&mut text, "base", &plan.base);
         entry(&mut text, "upgrade", &plan.upgrade);
     }
@@ -32,17 +34,37 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
             &format!("{} (+{} -{} lines)", file.path, file.added, file.removed),
         );
     }
-    for request in &plan.requests {
-        entry(
-            &mut text,
-            "request",
-            &format!("{}: {} (`{}`)", request.state, request.title, request.branch),
-        );
-    }
+    requests(&mut text, &plan.requests);
     decisions::list(&mut text, &plan.decisions);
     lines::findings(&mut text, &plan.findings, "");
     lines::next(&mut text, &report.next, "");
     text
+}
+
+/// Lists why the hops are needed.
+pub(crate) fn hops(text: &mut String, hops: &[Hop]) {
+    for (hop, why) in hops.iter().flat_map(|hop| hop.why.iter().map(move |why| (hop, why))) {
+        entry(text, "hop", &format!("to {}, since {why}", hop.to));
+    }
+}
+
+/// Lists the requests in their order, each with what must be true before its merge.
+fn requests(text: &mut String, requests: &[RequestDraft]) {
+    for request in requests {
+        let branch = match request.branch.as_str() {
+            "" => String::new(),
+            branch => format!(" (`{branch}`)"),
+        };
+        entry(text, "request", &format!("{}: {}{branch}", request.state, request.title));
+        if let Some(before) = before(&request.waits) {
+            entry(text, "", &before);
+        }
+    }
+}
+
+/// Says what must be true before the merge of a request.
+fn before(waits: &[String]) -> Option<String> {
+    stage::before(waits.iter().filter_map(|word| word.parse::<Wait>().ok()))
 }
 
 /// Renders `refit check`.
@@ -64,7 +86,15 @@ pub(crate) fn upgrade(report: &Report<Upgrade>) -> String {
     let mut text = lines::head_of_findings(report, &upgrade.findings);
     clusters(&mut text, &upgrade.cluster, &upgrade.with);
     if !upgrade.to.is_empty() {
-        entry(&mut text, "version", &format!("{} -> {}", upgrade.from, upgrade.to));
+        let to = match (upgrade.count, upgrade.from == upgrade.to) {
+            (..=1, _) => format!(" -> {}", upgrade.to),
+            (all, true) => format!(" (request {} of {all} on the way to {})", upgrade.index, upgrade.target),
+            (all, false) => format!(
+                " -> {} (request {} of {all} on the way to {})",
+                upgrade.to, upgrade.index, upgrade.target
+            ),
+        };
+        entry(&mut text, "version", &format!("{}{to}", upgrade.from));
     }
     if let Some(request) = &upgrade.request {
         entry(&mut text, "request", &lines::request(request));

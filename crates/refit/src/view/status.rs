@@ -5,6 +5,7 @@
 use refit_core::report::{ChangeLine, ClusterInventory, ClusterStatus, DeclinedLine, Inventory, Report, Status};
 
 use crate::view::lines::{self, entry, line};
+use crate::view::plan;
 
 /// Renders `refit status`.
 pub(crate) fn status(report: &Report<Status>) -> String {
@@ -28,6 +29,12 @@ fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
     entry(text, &cluster.platform, &versions(cluster));
     entry(text, "shares with", &cluster.with.join(", "));
     entry(text, "state", cluster.state.words());
+    if let Some(route) = &cluster.route {
+        let hops: String = route.hops.iter().map(|hop| format!(" -> {}", hop.to)).collect();
+        let far = format!("{}{hops}, {} of {} requests merged", cluster.installed, route.merged, route.count);
+        entry(text, "route", &far);
+        plan::hops(text, &route.hops);
+    }
     for request in &cluster.requests {
         entry(text, "request", &lines::request(request));
     }
