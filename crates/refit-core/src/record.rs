@@ -530,7 +530,10 @@ mod tests {
         let last = record();
         assert!(!last.goes_on() && last.key() == last.upgrade);
         let text = String::from_utf8(last.write().unwrap()).unwrap();
-        assert!(!["index", "stage", "target"].iter().any(|word| text.contains(word)), "{text}");
+        assert!(
+            !["index", "stage", "target"].iter().any(|word| text.contains(word)),
+            "{text}"
+        );
         let middle = Record {
             target: Some(Version::new(2, 9, 4)),
             stage: Stage::Convert,
@@ -539,7 +542,10 @@ mod tests {
         };
         assert_eq!(Record::read(&middle.write().unwrap()).unwrap(), middle);
         assert!(middle.goes_on());
-        assert_eq!((middle.key().as_str(), middle.target()), ("0123456789/3", &Version::new(2, 9, 4)));
+        assert_eq!(
+            (middle.key().as_str(), middle.target()),
+            ("0123456789/3", &Version::new(2, 9, 4))
+        );
         let back = Record {
             rolled_back: Some("u".into()),
             ..middle

@@ -134,9 +134,9 @@ pub fn body(facts: &Facts<'_>) -> String {
             "Converts objects on {on} to API versions that {from} serves already, so that the next request can bring a \
              release which takes the old ones away. Everything else stays byte for byte.\n"
         ),
-        (Way::Forward, Stage::Detach) => format!(
-            "Keeps objects on {on} from being pruned when a later request moves them or takes them away.\n"
-        ),
+        (Way::Forward, Stage::Detach) => {
+            format!("Keeps objects on {on} from being pruned when a later request moves them or takes them away.\n")
+        }
         (Way::Back, Stage::Convert | Stage::Detach) => format!(
             "Takes back on {on} what a request before the upgrade to {} did; edits made since stay.\n",
             facts.place.target
@@ -163,7 +163,12 @@ pub fn body(facts: &Facts<'_>) -> String {
         format!("{}: {}", code(path), line(change))
     });
     list(&mut text, "Objects that leave", facts.leaving, |object| code(object));
-    list(&mut text, "Objects that will be pruned", &facts.place.pruned, |object| line(object));
+    list(
+        &mut text,
+        "Objects that will be pruned",
+        &facts.place.pruned,
+        |object| line(object),
+    );
     list(&mut text, "Kept from your files", facts.kept, kept);
     list(&mut text, "Kustomize patches", facts.patches, |told| line(told));
     let noted: Vec<&DecisionLine> = facts.decisions.iter().filter(|decision| !decision.open).collect();
@@ -199,7 +204,10 @@ fn on(clusters: &[String]) -> String {
 }
 
 fn of_file(conversion: &Conversion) -> impl Iterator<Item = (&str, &String)> {
-    conversion.changes.iter().map(|change| (conversion.path.as_str(), change))
+    conversion
+        .changes
+        .iter()
+        .map(|change| (conversion.path.as_str(), change))
 }
 
 /// Says what must be true before the merge, and who confirmed what.

@@ -16,13 +16,26 @@ use refit_core::options::{self, Options};
 use refit_core::release::Version;
 use refit_manifest::Stream;
 
-const VERSIONS: [&str; 3] = ["v2.4.0", "v2.5.1", "v2.6.4"];
+/// The releases of each catalog: folder, versions.
+const CATALOGS: [(&str, &[&str]); 2] = [
+    ("catalog", &["v2.4.0", "v2.5.1", "v2.6.4"]),
+    ("routes", &["v2.2.3", "v2.6.4", "v2.7.5", "v2.8.8", "v2.9.4"]),
+];
+
+/// Lists every release of every catalog: folder, version.
+fn releases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of = |(folder, versions): &(&'static str, &'static [&'static str])| {
+        let folder = *folder;
+        versions.iter().map(move |version| (folder, *version))
+    };
+    CATALOGS.iter().flat_map(of)
+}
 
 #[test]
 fn each_example_release_is_detected_with_default_options() {
     let catalog = Catalog::flux().unwrap();
-    for version in VERSIONS {
-        let stream = stream(version);
+    for (folder, version) in releases() {
+        let stream = stream(folder, version);
         assert_eq!(detect::recognise(&stream, &catalog), Recognised::Manifest, "{version}");
         let manifest = Generated::read(&stream, &catalog);
         let found = detect::detect(&manifest, &catalog);
@@ -39,8 +52,8 @@ fn each_example_release_is_detected_with_default_options() {
 #[test]
 fn each_example_definition_serves_and_stores_what_the_real_release_does() {
     let catalog = Catalog::flux().unwrap();
-    for version in VERSIONS {
-        let stream = stream(version);
+    for (folder, version) in releases() {
+        let stream = stream(folder, version);
         let manifest = Generated::read(&stream, &catalog);
         let mut count = 0;
         for (name, definition) in manifest.definitions() {
@@ -53,7 +66,12 @@ fn each_example_definition_serves_and_stores_what_the_real_release_does() {
             assert_eq!(deprecated, known.deprecated, "{version} {name}");
             count += 1;
         }
-        assert_eq!(count, 10, "{version}");
+        let apis = catalog.apis(&Version::parse(version).unwrap());
+        let own = apis.iter().filter(|api| {
+            let component = catalog.component(&api.resource.component);
+            component.is_some_and(|component| component.group.is_none())
+        });
+        assert_eq!(count, own.count(), "{version}");
     }
 }
 
@@ -64,7 +82,7 @@ fn the_plane_of_the_quickstart_keeps_its_version_and_shows_its_registry() {
     let plane = folder.path().join("clusters/production/flux-system");
     fs::create_dir_all(&plane).unwrap();
     let manifest = plane.join("gotk-components.yaml");
-    fs::copy(path("v2.4.0"), &manifest).unwrap();
+    fs::copy(path("catalog", "v2.4.0"), &manifest).unwrap();
     let patch = files::root().join("examples/platform/edits.diff");
     let status = Command::new("git")
         .arg("apply")
@@ -86,13 +104,15 @@ fn the_plane_of_the_quickstart_keeps_its_version_and_shows_its_registry() {
     assert_eq!(options::recover(&generated, &catalog), expected);
 }
 
-fn path(version: &str) -> std::path::PathBuf {
+fn path(folder: &str, version: &str) -> std::path::PathBuf {
     files::root()
-        .join("examples/catalog/flux")
+        .join("examples")
+        .join(folder)
+        .join("flux")
         .join(version)
         .join("gotk-components.yaml")
 }
 
-fn stream(version: &str) -> Stream {
-    Stream::split(fs::read(path(version)).unwrap().into()).unwrap()
+fn stream(folder: &str, version: &str) -> Stream {
+    Stream::split(fs::read(path(folder, version)).unwrap().into()).unwrap()
 }

@@ -93,7 +93,10 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
             format!("What the generator writes for {to}, merged with the edits of this repository.")
         }
         (Way::Forward, Stage::Convert) => {
-            format!("Objects in versions that {from} serves already, on the way to {}.", given.place.target)
+            format!(
+                "Objects in versions that {from} serves already, on the way to {}.",
+                given.place.target
+            )
         }
         (Way::Forward, Stage::Detach) => "Objects that move or leave are kept from being pruned.".to_owned(),
         (Way::Back, Stage::Upgrade) => {

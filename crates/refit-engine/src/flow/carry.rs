@@ -225,7 +225,13 @@ fn told(planned: &Planned, work: &Work, end: End) -> Report<Upgrade> {
         target: work.plan.target().to_string(),
         index: work.plan.place.index,
         count: work.plan.place.count(),
-        waits: work.plan.place.gate.iter().map(|gate| gate.wait.word().to_owned()).collect(),
+        waits: work
+            .plan
+            .place
+            .gate
+            .iter()
+            .map(|gate| gate.wait.word().to_owned())
+            .collect(),
         request: request.map(lines::request),
         open: work.plan.open().cloned().collect(),
         findings: planned.report.body.findings.clone(),

@@ -76,7 +76,11 @@ pub(super) fn next(
         target: target.clone(),
         gate: gate(first, &confirmed),
         confirmations,
-        later: requests.iter().skip(1).map(|request| later(flow, group, request)).collect(),
+        later: requests
+            .iter()
+            .skip(1)
+            .map(|request| later(flow, group, request))
+            .collect(),
         pruned: Vec::new(),
     };
     Ok(Some(Leg {
@@ -119,7 +123,10 @@ fn migrated(group: &Group<'_>) -> Option<Confirmation> {
 fn confirmed(flow: Flow<'_>, request: &Request<'_>, note: Option<&Note>) -> Result<Vec<Confirmation>, Error> {
     let (from, to) = (&request.hop.from, request.to());
     let noted = note.into_iter().flat_map(|note| &note.confirmations);
-    let mut confirmed: Vec<Confirmation> = noted.filter(|one| one.from == *from && one.to == *to).cloned().collect();
+    let mut confirmed: Vec<Confirmation> = noted
+        .filter(|one| one.from == *from && one.to == *to)
+        .cloned()
+        .collect();
     for wait in &flow.ask.confirm {
         if !request.waits() || *wait != Wait::Migrated {
             return Err(Error::Usage {

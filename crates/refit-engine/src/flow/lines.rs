@@ -165,7 +165,10 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
         Cause::OtherOpen(other) if other.beside == Beside::Overtaken => vec![overtaken(other.number)],
         Cause::OtherOpen(other) if other.beside == Beside::Order => {
             let close = format!("refit request close {}", other.number);
-            vec![Next::run(close, "close it; the one that comes next is opened again by `refit resume`")]
+            vec![Next::run(
+                close,
+                "close it; the one that comes next is opened again by `refit resume`",
+            )]
         }
         Cause::OtherOpen(other) if other.beside == Beside::Clusters => {
             let mut next = regroup(other.number, &command(work, " --supersede"), option);
@@ -183,7 +186,11 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
         Cause::OtherOpen(other) => vec![
             Next::run(
                 command(work, " --supersede"),
-                format!("close request {} and go to {} instead", other.number, work.plan.target()),
+                format!(
+                    "close request {} and go to {} instead",
+                    other.number,
+                    work.plan.target()
+                ),
             ),
             Next::run(
                 format!("refit request merge {}", other.number),

@@ -368,7 +368,12 @@ pub(super) fn ready(mut body: report::Plan, work: Work) -> Planned {
     body.requests = vec![draft(plan)];
     body.requests.extend(plan.place.later.iter().map(later));
     let target = format!("{}@{}", body.platform, body.to);
-    let mut message = format!("{} can go from {} to {}", clusters(&body).join(", "), body.from, body.to);
+    let mut message = format!(
+        "{} can go from {} to {}",
+        clusters(&body).join(", "),
+        body.from,
+        body.to
+    );
     match (plan.place.index - 1, plan.place.count()) {
         (0, 1) => {}
         (0, all) => message.push_str(&format!(" in {all} requests")),

@@ -182,7 +182,11 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
     Ok(match carry::run(ports, work, wishes)? {
         End::Waits(fresh) => Fresh::Computed(fresh, Box::new(work.clone())),
         End::Holds(fresh) => {
-            let mut report = report(State::Waiting, &fresh, lines::gates(&work.plan.place.gate, &work.option));
+            let mut report = report(
+                State::Waiting,
+                &fresh,
+                lines::gates(&work.plan.place.gate, &work.option),
+            );
             let before = work.plan.place.before().unwrap_or_default();
             report.message = format!("request {} is a draft: {before}", fresh.number);
             Fresh::Not(report)

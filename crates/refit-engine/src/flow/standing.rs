@@ -125,7 +125,11 @@ fn overtaken(flow: Flow<'_>, group: &Group<'_>, open: &Open, status: &mut Cluste
     }
     if plan::recorded_id(&ground.base.branch, group, record) != record.upgrade {
         let option = ground.option(group);
-        let anew = format!("refit upgrade {}@{} --supersede{option}", record.platform, record.target());
+        let anew = format!(
+            "refit upgrade {}@{} --supersede{option}",
+            record.platform,
+            record.target()
+        );
         status.state = State::Stopped;
         status.next = lines::regroup(request.number, &anew, &option);
         status.next.drain(..usize::from(record.rolled_back.is_some()));

@@ -7,8 +7,8 @@ use refit_core::report::{ClusterStatus, Exit, Next, Report, RouteLine, State, St
 use refit_core::stage::{self, Wait};
 
 use super::ground::{self, Flow, Ground, Picked};
-use super::observe::Open;
 use super::journey::{self, Leg};
+use super::observe::Open;
 use super::target::{self, Choice, Route};
 use super::under_way::{self, UnderWay};
 use super::{lines, notes, observe, people, prepare, standing, whose};
@@ -308,7 +308,10 @@ fn sentence(status: &ClusterStatus) -> String {
             let route = status.route.iter();
             let far = route.map(|route| {
                 let verb = prepare::is_or_are(route.merged);
-                format!("{} of {} requests on the way to {} {verb} merged", route.merged, route.count, route.to)
+                format!(
+                    "{} of {} requests on the way to {} {verb} merged",
+                    route.merged, route.count, route.to
+                )
             });
             let far: String = far.collect();
             format!("`{cluster}` runs {installed}; {far}, and none is open")

@@ -130,7 +130,10 @@ fn matrix(flow: Flow<'_>, names: &BTreeSet<String>, version: &Version) -> Result
     if catalog.knows(version) {
         let of = |name: &String| {
             let api = catalog.api(name, version)?;
-            Some((name.clone(), (api.versions.served.clone(), api.versions.storage.clone())))
+            Some((
+                name.clone(),
+                (api.versions.served.clone(), api.versions.storage.clone()),
+            ))
         };
         return Ok(names.iter().filter_map(of).collect());
     }

@@ -70,9 +70,9 @@ pub(super) fn unfinished<'a>(
 
 /// Gives the number of the newest merged request of an upgrade; 0 where none is known.
 pub(super) fn merged(requests: &[ChangeRequest], upgrade: &str) -> u64 {
-    let mut own = requests.iter().filter(|request| {
-        request.state == RequestState::Merged && observe::upgrade_of(&request.branch) == upgrade
-    });
+    let mut own = requests
+        .iter()
+        .filter(|request| request.state == RequestState::Merged && observe::upgrade_of(&request.branch) == upgrade);
     own.next().map(|request| request.number).unwrap_or_default()
 }
 

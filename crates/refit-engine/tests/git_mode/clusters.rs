@@ -106,7 +106,7 @@ fn a_part_of_a_group_is_refused_with_the_flags_of_all_and_the_whole_is_one_reque
 #[test]
 fn every_cluster_of_a_group_shows_its_request_and_is_done_after_the_merge() {
     let world = shared();
-    upgrade_asked(&world, &named("", &["a", "b"]), Others::Stop);
+    upgrade_asked(&world, &named("flux@v7.2.0", &["a", "b"]), Others::Stop);
     let states = || -> Vec<(String, Vec<String>, State, usize)> {
         let report = world.run(|ports| refit_engine::status(ports, &ask(""))).unwrap();
         let line = |cluster: refit_core::report::ClusterStatus| {
@@ -128,7 +128,7 @@ fn every_cluster_of_a_group_shows_its_request_and_is_done_after_the_merge() {
     );
     // One more cluster of the group is no other upgrade: the same command finds the same request.
     let before = world.picture();
-    assert!(upgrade_asked(&world, &named("", &["a", "b"]), Others::Stop).starts_with("6 request 1 "));
+    assert!(upgrade_asked(&world, &named("flux@v7.2.0", &["a", "b"]), Others::Stop).starts_with("6 request 1 "));
     assert_eq!(world.picture(), before);
     assert!(
         told(world.run(|ports| {

@@ -145,3 +145,64 @@ fn a_run_that_is_killed_at_any_effect_ends_like_one_that_is_not() {
         assert!(effect >= 6, "only {effect} effects were cut");
     }
 }
+
+/// Plays a route of two requests with its gate, from the first command to the last merge; cut once, and run again.
+fn two_requests(effect: usize, when: When) -> (World, usize) {
+    let merge: Step = |ports| {
+        let newest = ports.forge.list()?.first().map(|request| request.number);
+        refit_engine::request_merge(ports, &ask(""), newest).map(drop)
+    };
+    let steps: [Step; 5] = [
+        |ports| {
+            let prepared = refit_engine::plan(ports, &ask("flux@v7.3.0"))?;
+            refit_engine::carry_out(ports, &prepared, Others::Stop).map(drop)
+        },
+        merge,
+        |ports| refit_engine::resume(ports, &ask(""), refit_engine::Commits::Stop).map(drop),
+        |ports| {
+            let confirm = refit_engine::Ask {
+                confirm: vec![refit_engine::Wait::Migrated],
+                ..ask("")
+            };
+            refit_engine::resume(ports, &confirm, refit_engine::Commits::Stop).map(drop)
+        },
+        merge,
+    ];
+    let world = World::new(|text| text);
+    let cut = Cut {
+        repository: &world.repository,
+        forge: &world.forge,
+        left: effect.into(),
+        when,
+    };
+    let mut cuts = 0;
+    for step in steps {
+        if let Err(error) = world.run_through(&cut, &cut, &world.releases, step) {
+            assert!(cuts == 0 && error.to_string().contains("killed"), "{error}");
+            cuts += 1;
+            cut.left.set(usize::MAX);
+            world.run_through(&cut, &cut, &world.releases, step).unwrap();
+        }
+    }
+    (world, cuts)
+}
+
+#[test]
+fn a_route_of_two_requests_that_is_killed_at_any_effect_comes_to_the_same_end() {
+    let end = two_requests(usize::MAX, When::Before).0.picture();
+    assert!(
+        end.matches("state: Merged").count() == 2 && !end.contains("note decisions/"),
+        "{end}"
+    );
+    assert!(end.contains("\\\"migrated\\\"") && end.contains("v7.3.0"), "{end}");
+    for when in [When::Before, When::After] {
+        for effect in 0.. {
+            let (world, cuts) = two_requests(effect, when);
+            assert_eq!(world.picture(), end, "killed {when:?} effect {effect}");
+            if cuts == 0 {
+                assert!(effect >= 10, "only {effect} effects were cut");
+                break;
+            }
+        }
+    }
+}

@@ -9,5 +9,6 @@ mod findings;
 mod names;
 mod people;
 mod race;
+mod routes;
 mod story;
 mod world;

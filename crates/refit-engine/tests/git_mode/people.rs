@@ -50,7 +50,7 @@ fn status(world: &World) -> Report<refit_core::report::Status> {
 fn again() -> Ask {
     Ask {
         again: Again::Open,
-        ..ask("")
+        ..ask("flux@v7.2.0")
     }
 }
 
@@ -354,7 +354,7 @@ fn a_request_whose_record_somebody_damaged_or_removed_is_found_by_its_branch() {
 #[test]
 fn a_squash_by_hand_leaves_nothing_open_and_a_reset_branch_is_no_merge() {
     let world = World::new(plain);
-    upgrade(&world, "");
+    upgrade(&world, "flux@v7.2.0");
     let branch = world.branch();
     world.commit("main", "README.md", "moved\n");
     for path in [".refit/production.json", GENERATED] {
@@ -373,7 +373,7 @@ fn a_squash_by_hand_leaves_nothing_open_and_a_reset_branch_is_no_merge() {
     );
 
     let world = World::new(plain);
-    upgrade(&world, "");
+    upgrade(&world, "flux@v7.2.0");
     let (branch, main) = (world.branch(), world.repository.base(None).unwrap().commit);
     let head = world.repository.branch(&branch).unwrap();
     world.repository.publish(&branch, Some(&main), head.as_ref()).unwrap();
@@ -381,37 +381,35 @@ fn a_squash_by_hand_leaves_nothing_open_and_a_reset_branch_is_no_merge() {
         .run(|ports| refit_engine::request_merge(ports, &ask(""), Some(1)))
         .unwrap_err();
     assert_eq!(error.exit().code(), 4, "{error}");
-    assert!(upgrade(&world, "").starts_with("4 request 1 for this was closed"));
+    assert!(upgrade(&world, "flux@v7.2.0").starts_with("4 request 1 for this was closed"));
     assert!(upgrade_asked(&world, &again(), Others::Stop).starts_with("6 request 2 waits"));
 }
 
 #[test]
 fn a_declined_upgrade_stays_declined_until_it_is_asked_again_or_cleared() {
     let world = World::new(plain);
-    upgrade(&world, "");
+    upgrade(&world, "flux@v7.2.0");
     world.run(|ports| refit_engine::request_close(ports, None)).unwrap();
     let no = "4 request 1 for this was closed without a merge; it is not opened again by itself";
-    assert_eq!(upgrade(&world, ""), no);
+    assert_eq!(upgrade(&world, "flux@v7.2.0"), no);
     let body = status(&world).body.clusters.remove(0);
     assert_eq!(
         body.declined.map(|declined| (declined.request, declined.to)),
         Some((1, "v7.2.0".into()))
     );
-    assert!(
-        body.next
-            .iter()
-            .any(|next| next.command.as_deref() == Some("refit upgrade flux@v7.2.0 --again"))
-    );
+    // What is offered is another upgrade, to the newest release.
+    let offered = body.next.iter().filter_map(|next| next.command.as_deref());
+    assert!(offered.clone().any(|command| command == "refit upgrade flux@v7.3.0"));
     assert!(upgrade_asked(&world, &again(), Others::Stop).starts_with("6 request 2 waits"));
-    assert!(upgrade(&world, "").starts_with("6 request 2 waits"));
+    assert!(upgrade(&world, "flux@v7.2.0").starts_with("6 request 2 waits"));
     // Whoever removes the branch says no, too.
     let branch = world.branch();
     let head = world.repository.branch(&branch).unwrap();
     world.repository.publish(&branch, None, head.as_ref()).unwrap();
-    assert!(upgrade(&world, "").starts_with("4 request 2 for this"));
+    assert!(upgrade(&world, "flux@v7.2.0").starts_with("4 request 2 for this"));
     assert!(cancel(&world, Commits::Stop).starts_with("0 the upgrade of `production` is given up"));
     assert!(cancel(&world, Commits::Stop).starts_with("0 no upgrade of `main` is under way"));
-    assert!(upgrade(&world, "").starts_with("6 request 3 waits"));
+    assert!(upgrade(&world, "flux@v7.2.0").starts_with("6 request 3 waits"));
 }
 
 #[test]

@@ -64,13 +64,13 @@ fn an_upgrade_keeps_the_users_edits_and_a_second_one_is_empty() {
         status(&world),
         (
             State::UpgradeAvailable,
-            "`production` runs v7.1.0, v7.2.0 is available".into()
+            "`production` runs v7.1.0, v7.3.0 is available".into()
         )
     );
     let waits = "6 request 1 waits for review: Upgrade flux on production from v7.1.0 to v7.2.0";
-    assert_eq!(upgrade(&world, ""), waits);
+    assert_eq!(upgrade(&world, "flux@v7.2.0"), waits);
     let before = world.picture();
-    assert_eq!(upgrade(&world, ""), waits);
+    assert_eq!(upgrade(&world, "flux@v7.2.0"), waits);
     assert_eq!(world.picture(), before);
     assert_eq!(status(&world).0, State::Waiting);
 
@@ -230,9 +230,9 @@ fn a_saved_plan_is_carried_out_or_refused_with_the_difference() {
             Ok((report.exit.code(), report.body.to))
         }))
     };
-    assert_eq!(run(&world), "0 v7.2.0");
+    assert_eq!(run(&world), "0 v7.3.0");
     world.commit("main", "README.md", "changed\n");
-    assert_eq!(run(&world), "0 v7.2.0");
+    assert_eq!(run(&world), "0 v7.3.0");
     let other = world.text("main", GENERATED).unwrap().replace("20", "21");
     world.commit("main", GENERATED, &other);
     assert!(

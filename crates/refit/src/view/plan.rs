@@ -55,7 +55,11 @@ fn requests(text: &mut String, requests: &[RequestDraft]) {
             "" => String::new(),
             branch => format!(" (`{branch}`)"),
         };
-        entry(text, "request", &format!("{}: {}{branch}", request.state, request.title));
+        entry(
+            text,
+            "request",
+            &format!("{}: {}{branch}", request.state, request.title),
+        );
         if let Some(before) = before(&request.waits) {
             entry(text, "", &before);
         }

@@ -31,7 +31,10 @@ fn cluster_status(text: &mut String, cluster: &ClusterStatus) {
     entry(text, "state", cluster.state.words());
     if let Some(route) = &cluster.route {
         let hops: String = route.hops.iter().map(|hop| format!(" -> {}", hop.to)).collect();
-        let far = format!("{}{hops}, {} of {} requests merged", cluster.installed, route.merged, route.count);
+        let far = format!(
+            "{}{hops}, {} of {} requests merged",
+            cluster.installed, route.merged, route.count
+        );
         entry(text, "route", &far);
         plan::hops(text, &route.hops);
     }
