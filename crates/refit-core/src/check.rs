@@ -98,34 +98,17 @@ pub struct Target<'a> {
     pub from: &'a Version,
     /// The wanted release.
     pub to: &'a Version,
-    /// The release that the cluster ran before the installed one, where the last upgrade recorded it.
-    pub before: Option<&'a Version>,
     /// What is known about releases.
     pub catalog: &'a Catalog,
 }
 
 impl Target<'_> {
-    /// Compares the wanted version with the ones that exist and with the installed one.
+    /// Compares the wanted version with the ones that exist.
     pub fn version(&self, versions: &[Version]) -> Vec<Finding> {
         let mut findings = Vec::new();
         if !versions.contains(self.to) {
             findings.push(unknown(self.to, versions));
         }
-        if self.to < self.from {
-            let message = format!("it is older than the installed {}", self.from);
-            findings.push(Finding::new(Code::DowngradeRefused, self.to.to_string(), message));
-        }
-        findings
-    }
-
-    /// Compares the definitions of both sides.
-    pub fn definitions(&self, installed: &Definitions, target: &Definitions) -> Vec<Finding> {
-        let stored = stored(installed, self.from, self.catalog);
-        let mut findings: Vec<Finding> = removed(&stored, |name| target.get(name).map(names))
-            .into_iter()
-            .map(|removed| self.removed(&removed))
-            .collect();
-        findings.extend(self.assumed(installed, target));
         findings
     }
 
@@ -176,63 +159,14 @@ impl Target<'_> {
         }
     }
 
-    /// Says what the catalog and Kubernetes have to say about the target.
+    /// Says what the catalog has to say about the target.
     pub fn surroundings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.catalog.is_older_than(self.to) {
             let message = "it is newer than what `refit` has data about; only its manifests were compared";
             findings.push(Finding::new(Code::CatalogOlderThanTarget, self.to.to_string(), message));
         }
-        let floor = |version| self.catalog.kubernetes_floor(version);
-        let before = floor(self.from);
-        if let Some(after) = floor(self.to).filter(|after| before.is_none_or(|before| before < *after)) {
-            let plain = |version: &Version| version.to_string().trim_start_matches('v').to_owned();
-            let from = self.from;
-            let known = match before {
-                Some(before) => format!("{from} needed {}", plain(before)),
-                None => format!("what {from} needed is not known"),
-            };
-            let message = format!("it needs Kubernetes {} or newer ({known})", plain(after));
-            findings.push(Finding::new(Code::KubernetesFloor, self.to.to_string(), message));
-        }
         findings
-    }
-
-    fn removed(&self, removed: &Removed) -> Finding {
-        let message = format!(
-            "objects may be stored as `{}` (the storage version of {}, assumed since no cluster was read), which {} no \
-             longer has; the API server would refuse the definition",
-            removed.version, self.from, self.to
-        );
-        let remedy = "name no version (the newest release that can be reached is chosen), upgrade, migrate the stored \
-                      objects, then upgrade again";
-        Finding::new(Code::StoredVersionRemoved, removed.name.as_str(), message).with_remedy(remedy)
-    }
-
-    /// Warns where the target drops a version that an older release may have left stored.
-    fn assumed(&self, installed: &Definitions, target: &Definitions) -> Option<Finding> {
-        let mut dropped = Vec::new();
-        for (name, definition) in installed {
-            let Some(after) = target.get(name) else { continue };
-            let after = names(after);
-            let lost = names(definition).into_iter().filter(|version| !after.contains(version));
-            dropped.extend(lost.map(|version| format!("`{version}` of {name}")));
-        }
-        if dropped.is_empty() {
-            return None;
-        }
-        let mut message = format!(
-            "assumed that objects are stored in the storage versions of {} alone; {} drops {}",
-            self.from,
-            self.to,
-            dropped.join(", ")
-        );
-        if let Some(before) = self.before {
-            message.push_str(&format!(
-                "; this cluster ran {before} before, whose stored objects must be migrated before this step"
-            ));
-        }
-        Some(Finding::new(Code::StoredVersionsAssumed, self.to.to_string(), message))
     }
 }
 
@@ -264,19 +198,6 @@ pub fn missing(to: &Version, missing: &[String], origin: &str) -> Vec<Finding> {
         Finding::new(Code::MissingComponent, component.as_str(), message)
     };
     missing.iter().map(finding).collect()
-}
-
-/// Tells that a nearer release was chosen than the newest one.
-pub fn chosen(to: &Version, newest: &Version, removed: &[Removed]) -> Finding {
-    let reasons: Vec<String> = removed
-        .iter()
-        .map(|removed| format!("`{}` of {}", removed.version, removed.name))
-        .collect();
-    let message = format!(
-        "chosen because {newest} lacks versions that may be stored: {}",
-        reasons.join(", ")
-    );
-    Finding::new(Code::TargetChosen, to.to_string(), message)
 }
 
 #[cfg(test)]
@@ -320,7 +241,6 @@ mod tests {
         let target = Target {
             from: &from,
             to: &to,
-            before: None,
             catalog: &catalog,
         };
         let side = |versions: &[&str]| Definitions::from([("x.example.dev".to_owned(), definition(versions))]);
@@ -367,18 +287,15 @@ mod tests {
         }
     }
 
-    fn findings(from: &str, to: &str, installed: &[&str], target: &[&str]) -> Vec<String> {
+    fn findings(from: &str, to: &str) -> Vec<String> {
         let catalog = Catalog::flux().unwrap();
         let (from, to) = (Version::parse(from).unwrap(), Version::parse(to).unwrap());
         let target_of = Target {
             from: &from,
             to: &to,
-            before: None,
             catalog: &catalog,
         };
-        let side = |versions: &[&str]| Definitions::from([("x.example.dev".to_owned(), definition(versions))]);
         let mut findings = target_of.version(&versions(&["v2.6.4", "v2.7.5", "v9.0.0"]));
-        findings.extend(target_of.definitions(&side(installed), &side(target)));
         findings.extend(target_of.surroundings());
         findings
             .iter()
@@ -387,44 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn a_target_without_a_stored_version_is_refused_and_one_without_an_older_version_warns() {
-        assert_eq!(
-            findings("v2.6.4", "v2.7.5", &["v1", "v1beta2"], &["v1", "v1beta2"]),
-            ["KubernetesFloor v2.7.5"]
-        );
-        // Nothing is known of what so old a release needed: the target's floor is told all the more.
-        assert_eq!(
-            findings("v0.30.2", "v2.6.4", &["v1"], &["v1"]),
-            ["KubernetesFloor v2.6.4"]
-        );
-        assert_eq!(
-            findings("v2.6.4", "v2.7.5", &["v1", "v1beta2"], &["v1"]),
-            ["StoredVersionsAssumed v2.7.5", "KubernetesFloor v2.7.5"]
-        );
-        assert_eq!(
-            findings("v2.6.4", "v2.7.5", &["v1beta2", "v1"], &["v1"]),
-            [
-                "StoredVersionRemoved x.example.dev",
-                "StoredVersionsAssumed v2.7.5",
-                "KubernetesFloor v2.7.5"
-            ]
-        );
-    }
-
-    #[test]
-    fn unknown_older_and_very_new_targets_are_named() {
-        assert_eq!(
-            findings("v2.6.4", "v2.6.9", &["v1"], &["v1"]),
-            ["UnknownVersion v2.6.9"]
-        );
-        assert_eq!(
-            findings("v2.7.5", "v2.6.4", &["v1"], &["v1"]),
-            ["DowngradeRefused v2.6.4"]
-        );
-        assert_eq!(
-            findings("v2.9.4", "v9.0.0", &["v1"], &["v1"]),
-            ["CatalogOlderThanTarget v9.0.0"]
-        );
+    fn unknown_and_very_new_targets_are_named() {
+        assert_eq!(findings("v2.6.4", "v2.6.9"), ["UnknownVersion v2.6.9"]);
+        assert_eq!(findings("v2.9.4", "v9.0.0"), ["CatalogOlderThanTarget v9.0.0"]);
     }
 
     #[test]

@@ -243,8 +243,8 @@ codes! {
         "Definitions in the generated file are those of another release; they follow the upgrade and are no edit.",
         "see with `refit inventory` which edits are left";
     TargetChosen: Note,
-        "No version was named, and the newest release cannot be reached in one step.",
-        "run `refit upgrade` again after this step";
+        "No version was named, and the newest release cannot be reached at all.",
+        "see the message for what is in the way; once it is gone, run `refit upgrade` again";
     PatchRedundant: Note,
         "A patch changes nothing any more, since the new release has the same value.",
         "remove the patch when you like";

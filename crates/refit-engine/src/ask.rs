@@ -3,10 +3,13 @@
 //! In: the arguments of a command, read by the binary. Out: one [`Ask`].
 
 use std::convert::Infallible;
+use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 
 pub use refit_core::check::Reach;
+use refit_core::digest;
+use refit_core::evidence::{self, Evidence};
 use refit_core::finding::Acceptance;
 pub use refit_core::progress::{Again, Commits, Others};
 pub use refit_core::request::Way;
@@ -34,7 +37,26 @@ pub struct Ask {
     /// What a person says is true of the request that comes next (`--confirm`).
     pub confirm: Vec<Wait>,
     /// What a cluster holds, as `kubectl get ... -o json` printed it (`--snapshot`).
-    pub snapshot: Option<Arc<[u8]>>,
+    pub snapshot: Option<Rc<Snapshot>>,
+}
+
+/// What a cluster holds, as `kubectl get ... -o json` printed it.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// What it says.
+    pub evidence: Evidence,
+    /// The SHA-256 of the file, `sha256:` and hexadecimal.
+    pub digest: String,
+}
+
+impl Snapshot {
+    /// Reads the file.
+    pub fn read(bytes: &Arc<[u8]>) -> Result<Self, evidence::Error> {
+        Ok(Self {
+            evidence: Evidence::read(bytes)?,
+            digest: digest::of(bytes),
+        })
+    }
 }
 
 /// Which release is wanted.

@@ -14,7 +14,7 @@ pub mod ask;
 pub mod error;
 mod flow;
 
-pub use ask::{Again, Ask, Commits, Others, Reach, Target, Wait, Way};
+pub use ask::{Again, Ask, Commits, Others, Reach, Snapshot, Target, Wait, Way};
 pub use error::Error;
 pub use flow::{Pausing, Prepared};
 

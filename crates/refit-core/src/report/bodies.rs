@@ -383,7 +383,7 @@ pub struct Hop {
     pub to: String,
     /// Why one does not go from here to the end of the route at once; empty for the last hop.
     #[serde(default)]
-    pub why: Vec<String>,
+    pub why: String,
 }
 
 /// One file that changes.

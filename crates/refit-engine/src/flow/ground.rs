@@ -1,6 +1,7 @@
 //! What a flow stands on: the target branch, its files, the clusters in it, the releases there are.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use refit_core::inventory::{self, Cluster, Group, Inventory};
@@ -8,7 +9,7 @@ use refit_core::named;
 use refit_core::release::Version;
 use refit_core::report::{Next, OfGroup, Report, Reports};
 use refit_core::snapshot::{self, Seen, Snapshot, wanted};
-use refit_manifest::Entry;
+use refit_manifest::{Entry, Path};
 
 use super::contents::Contents;
 use super::observe::Records;
@@ -36,6 +37,8 @@ pub(super) struct Ground {
     pub(super) contents: Contents,
     /// The records that branches bring, each read once.
     pub(super) records: Rc<Records>,
+    /// The oldest release of each generated file, read once.
+    pub(super) oldest: RefCell<BTreeMap<Path, Option<Version>>>,
 }
 
 /// A group of clusters with the names of those that the user named.
@@ -121,6 +124,7 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
         inventory,
         versions: Vec::new(),
         contents: Contents::default(),
+        oldest: RefCell::default(),
     })
 }
 

@@ -3,16 +3,18 @@
 //! In: the route, what the target branch says of it, what people confirmed. Out: a [`Leg`]: the releases, the place among
 //! the requests of the upgrade, and what the request edits. Nothing is remembered: each run computes it anew.
 
+use jiff::Unit;
 use refit_core::finding::Finding;
 use refit_core::inventory::Group;
 use refit_core::plan::{self, Edits};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::request::{self, Way};
+use refit_core::route::{Hop, Route, Stale, Used};
 use refit_core::stage::{Confirmation, Gate, Later, Place, Stage, Wait};
 
 use super::ground::Flow;
-use super::target::{Hop, Route};
+use super::target::Way as Chosen;
 use crate::Error;
 
 /// The request that comes next.
@@ -44,17 +46,13 @@ impl Request<'_> {
     }
 
     fn waits(&self) -> bool {
-        self.stage == Stage::Upgrade && !self.hop.stale.is_empty()
+        self.stage == Stage::Upgrade && !self.hop.gate.is_empty()
     }
 }
 
 /// Finds the request that comes next.
-pub(super) fn next(
-    flow: Flow<'_>,
-    group: &Group<'_>,
-    route: &Route,
-    note: Option<&Note>,
-) -> Result<Option<Leg>, Error> {
+pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option<&Note>) -> Result<Option<Leg>, Error> {
+    let route = &way.route;
     let requests: Vec<Request<'_>> = route
         .hops
         .iter()
@@ -63,18 +61,19 @@ pub(super) fn next(
             hop,
         })
         .collect();
-    let (Some(first), Some(target)) = (requests.first(), route.target()) else {
+    let Some(first) = requests.first() else {
         return Ok(None);
     };
-    let id = id(flow, group, target);
-    let confirmed = confirmed(flow, first, note)?;
+    let (id, target) = (id(flow, group, &route.to), &route.to);
+    let needs = needs(flow, group, (first, way));
+    let confirmed = confirmed(flow, first, (&needs, note))?;
     let mut confirmations: Vec<Confirmation> = migrated(group).into_iter().collect();
     confirmations.extend(confirmed.iter().cloned());
     let place = Place {
         stage: first.stage,
         index: plan::done(group, &id) + 1,
         target: target.clone(),
-        gate: gate(first, &confirmed),
+        gate: unopened(needs, &confirmed),
         confirmations,
         later: requests
             .iter()
@@ -119,49 +118,130 @@ fn migrated(group: &Group<'_>) -> Option<Confirmation> {
     group.records().find_map(|record| record.migrated()).cloned()
 }
 
+/// What a request waits for.
+struct Need {
+    gate: Gate,
+    /// Whether the snapshot shows it.
+    shown: bool,
+}
+
+/// Lists what a request waits for, shown or not.
+fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request<'_>, &Chosen)) -> Vec<Need> {
+    let mut needs = Vec::new();
+    let hop = request.hop;
+    let other = flow.ask.snapshot.as_ref().and_then(|snapshot| {
+        let platform = flow.ports.catalog.platform();
+        snapshot
+            .evidence
+            .release(platform.as_str())
+            .filter(|runs| *runs != hop.from)
+    });
+    let last = group.records().next();
+    let converted = last.is_some_and(|record| record.goes_on() && record.stage != Stage::Upgrade);
+    let reconciled = |why: String, shown: bool| Need {
+        gate: Gate {
+            wait: Wait::Reconciled,
+            why: vec![why],
+            ways: Vec::new(),
+        },
+        shown,
+    };
+    if let Some(runs) = other {
+        needs.push(reconciled(
+            format!("the cluster runs {runs}, and {} is in Git", hop.from),
+            false,
+        ));
+    } else if request.stage == Stage::Upgrade && converted && hop.gate.is_empty() {
+        let why = "objects that the request before converts are applied in the cluster first".to_owned();
+        needs.push(reconciled(why, false));
+    }
+    let nominal = way.concluded.as_ref().and_then(|concluded| same_hop(concluded, hop));
+    let nominal = nominal.map_or(hop.gate.as_slice(), |hop| hop.gate.as_slice());
+    if request.stage == Stage::Upgrade && !nominal.is_empty() {
+        let shown = hop.gate.is_empty() && flow.ask.snapshot.is_some();
+        let left = if shown { nominal } else { hop.gate.as_slice() };
+        needs.push(Need {
+            gate: migration(hop, left),
+            shown,
+        });
+    }
+    needs
+}
+
+fn same_hop<'a>(route: &'a Route, hop: &Hop) -> Option<&'a Hop> {
+    let first = route.hops.first();
+    first.filter(|first| first.from == hop.from && first.to == hop.to)
+}
+
+/// Gives the gate of what must be migrated before a hop.
+fn migration(hop: &Hop, stale: &[Stale]) -> Gate {
+    let why = |stale: &Stale| match stale.used {
+        Used::Stored => format!(
+            "{} may be stored, which {} no longer has; the API server refuses the definition until they are `{}`",
+            stale.name(),
+            hop.to,
+            stale.storage
+        ),
+        Used::Managed => format!(
+            "{} may stand in managed fields, and {} no longer serves it; such objects could not be applied any more",
+            stale.name(),
+            hop.to
+        ),
+    };
+    Gate {
+        wait: Wait::Migrated,
+        why: stale.iter().map(why).collect(),
+        ways: Vec::new(),
+    }
+}
+
 /// Gives what was confirmed for a request: what its note says already, and what this run adds.
-fn confirmed(flow: Flow<'_>, request: &Request<'_>, note: Option<&Note>) -> Result<Vec<Confirmation>, Error> {
+fn confirmed(
+    flow: Flow<'_>,
+    request: &Request<'_>,
+    (needs, note): (&[Need], Option<&Note>),
+) -> Result<Vec<Confirmation>, Error> {
     let (from, to) = (&request.hop.from, request.to());
     let noted = note.into_iter().flat_map(|note| &note.confirmations);
     let mut confirmed: Vec<Confirmation> = noted
         .filter(|one| one.from == *from && one.to == *to)
         .cloned()
         .collect();
+    let mut waits: Vec<(Wait, Option<String>)> = Vec::new();
     for wait in &flow.ask.confirm {
-        if !request.waits() || *wait != Wait::Migrated {
+        if !needs.iter().any(|need| need.gate.wait == *wait) && confirmed.iter().all(|known| known.what != *wait) {
             return Err(Error::Usage {
                 message: format!("the request that comes next does not wait for `{}`", wait.word()),
                 remedy: "`refit status` says what it waits for".to_owned(),
             });
         }
-        if confirmed.iter().all(|known| known.what != *wait) {
+        waits.push((*wait, None));
+    }
+    if let Some(snapshot) = &flow.ask.snapshot {
+        let shown = needs.iter().filter(|need| need.shown);
+        waits.extend(shown.map(|need| (need.gate.wait, Some(snapshot.digest.clone()))));
+    }
+    for (wait, snapshot) in waits {
+        if confirmed.iter().all(|known| known.what != wait) {
             confirmed.push(Confirmation {
-                what: *wait,
+                what: wait,
                 from: from.clone(),
                 to: to.clone(),
                 by: flow.ports.repository.person()?,
-                at: flow.ports.clock.now(),
-                snapshot: None,
+                at: flow.ports.clock.now().round(Unit::Second).unwrap_or_default(),
+                snapshot,
             });
         }
     }
     Ok(confirmed)
 }
 
-fn gate(request: &Request<'_>, confirmed: &[Confirmation]) -> Vec<Gate> {
-    let open = confirmed.iter().any(|one| one.what == Wait::Migrated);
-    if !request.waits() || open {
-        return Vec::new();
-    }
-    let why = request.hop.stale.iter().map(|stale| {
-        format!(
-            "objects of {} may be stored as `{}`, which {} no longer has; they are migrated to `{}`",
-            stale.crd, stale.version, request.hop.to, stale.storage
-        )
-    });
-    vec![Gate {
-        wait: Wait::Migrated,
-        why: why.collect(),
-        ways: Vec::new(),
-    }]
+/// Lists what nobody confirmed and no snapshot shows.
+fn unopened(needs: Vec<Need>, confirmed: &[Confirmation]) -> Vec<Gate> {
+    let is_open = |need: &Need| need.shown || confirmed.iter().any(|one| one.what == need.gate.wait);
+    needs
+        .into_iter()
+        .filter(|need| !is_open(need))
+        .map(|need| need.gate)
+        .collect()
 }

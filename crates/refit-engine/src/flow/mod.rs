@@ -16,6 +16,7 @@ mod lines;
 mod look;
 mod notes;
 mod observe;
+mod past;
 mod pause;
 mod people;
 mod prepare;

@@ -13,6 +13,7 @@ use refit_core::plan::{self, Given, Opening, Plan};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::report::{self, Hop, Next, OfGroup, Report, Reports, RequestDraft, State};
+use refit_core::route;
 use refit_core::stage::{Confirmation, Later, Stage};
 use refit_manifest::Answers;
 
@@ -156,23 +157,20 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.findings
         .retain(|finding| finding.code != Code::VersionUnclear || stated.is_none());
     body.from = from.to_string();
-    let route = match target::choose(flow, group, &from)? {
+    let way = match target::choose(flow, group, &from)? {
         Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
         Choice::Refused(to, findings) => {
             body.to = to.map(|to| to.to_string()).unwrap_or_default();
             body.findings.extend(findings);
             return Ok(blocked(body, ask));
         }
-        Choice::To(route) => route,
+        Choice::To(way) => way,
     };
-    body.to = route.target().map(ToString::to_string).unwrap_or_default();
-    body.route = route.hops.iter().map(hop).collect();
-    body.findings.extend(route.findings.iter().cloned());
-    let note = match route.target() {
-        Some(target) => notes::read(ports, &journey::id(flow, group, target))?,
-        None => None,
-    };
-    let Some(leg) = journey::next(flow, group, &route, note.as_ref())? else {
+    body.to = way.route.to.to_string();
+    body.route = way.route.hops.iter().map(hop).collect();
+    body.findings.extend(way.findings.iter().cloned());
+    let note = notes::read(ports, &journey::id(flow, group, &way.route.to))?;
+    let Some(leg) = journey::next(flow, group, &way, note.as_ref())? else {
         return Ok(blocked(body, ask));
     };
     body.findings.extend(leg.findings.iter().cloned());
@@ -195,11 +193,14 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     merged((flow, group), &compared, note.as_ref(), body)
 }
 
-pub(super) fn hop(hop: &target::Hop) -> Hop {
+pub(super) fn hop(hop: &route::Hop) -> Hop {
     Hop {
         from: hop.from.to_string(),
         to: hop.to.to_string(),
-        why: hop.why.clone(),
+        why: match hop.refused_directly_by.is_empty() {
+            true => String::new(),
+            false => hop.why.clone(),
+        },
     }
 }
 
@@ -282,10 +283,6 @@ fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec
     let target = Target {
         from,
         to,
-        before: group
-            .records()
-            .find(|record| record.to == *from)
-            .map(|record| &record.from),
         catalog: ports.catalog,
     };
     let mut after = check::Definitions::new();

@@ -63,7 +63,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
     body.route = vec![Hop {
         from: body.from.clone(),
         to: body.to.clone(),
-        why: Vec::new(),
+        why: String::new(),
     }];
     body.findings.extend(upgraded_since(group, &last.record));
     let sides = match sides(flow, group, &last)? {

@@ -15,10 +15,8 @@ use refit_manifest::{Path, Stream};
 
 use super::contents::{self, Side};
 use super::ground::{Flow, Ground};
+use super::past;
 use crate::{Error, Ports};
-
-/// The most contents of a file's history that are looked at.
-const HISTORY_LIMIT: usize = 200;
 
 /// Finds the base of a file; definitions that the user copied from other releases, not newer than the target, are part of it.
 pub(super) fn base(
@@ -124,25 +122,23 @@ fn changed_digest(group: &Group<'_>, file: &GeneratedFile, version: &Version, by
 /// Looks for the oldest of the newest contents in a row that have the installed version.
 fn from_history(flow: Flow<'_>, file: &GeneratedFile, version: &Version, tried: &[Finding]) -> Result<Side, Error> {
     let Flow { ports, ground, .. } = flow;
-    let history = ports
-        .repository
-        .history(&ground.base.commit, &file.path, HISTORY_LIMIT)?;
+    let history = ports.repository.history(&ground.base.commit, &file.path, past::LIMIT)?;
     let mut seen = BTreeSet::new();
     let mut introduced = None;
     let mut reached_other = false;
-    for past in &history.contents {
-        if !seen.insert(past.blob.clone()) {
+    for content in &history.contents {
+        if !seen.insert(content.blob.clone()) {
             continue;
         }
-        let bytes = ports.repository.read(&past.blob)?;
-        if has_version(ports, &bytes, version) {
-            introduced = Some((past.commit.clone(), bytes));
+        let bytes = ports.repository.read(&content.blob)?;
+        if past::version(flow, &bytes).as_ref() == Some(version) {
+            introduced = Some((content.commit.clone(), bytes));
         } else {
             reached_other = true;
             break;
         }
     }
-    let cut = !reached_other && (history.cut || history.contents.len() >= HISTORY_LIMIT);
+    let cut = !reached_other && (history.cut || history.contents.len() >= past::LIMIT);
     match introduced {
         Some((commit, bytes)) if !cut && differs(ground, &file.path, &bytes) => {
             let short: String = commit.0.chars().take(10).collect();
@@ -160,13 +156,6 @@ fn from_history(flow: Flow<'_>, file: &GeneratedFile, version: &Version, tried: 
             Ok(Side::Missing(findings))
         }
     }
-}
-
-fn has_version(ports: &Ports<'_>, bytes: &Arc<[u8]>, version: &Version) -> bool {
-    Stream::split(Arc::clone(bytes)).is_ok_and(|stream| {
-        let manifest = Generated::read(&stream, ports.catalog);
-        detect::detect(&manifest, ports.catalog).version.as_ref() == Some(version)
-    })
 }
 
 /// A file that has not changed since its version came shows nothing about what the generator wrote.

@@ -4,12 +4,13 @@ use refit_core::finding::Finding;
 use refit_core::inventory::{Cluster, Group};
 use refit_core::release::Version;
 use refit_core::report::{ClusterStatus, Exit, Next, Report, RouteLine, State, Status};
+use refit_core::route::Route;
 use refit_core::stage::{self, Wait};
 
 use super::ground::{self, Flow, Ground, Picked};
 use super::journey::{self, Leg};
 use super::observe::Open;
-use super::target::{self, Choice, Route};
+use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
 use super::{lines, notes, observe, people, prepare, standing, whose};
 use crate::ports::RequestState;
@@ -80,8 +81,8 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
             target: crate::Target::default(),
             ..ask.clone()
         };
-        if let Choice::To(route) = target::choose(flow.asking(&newest), group, from)? {
-            available = route.target().cloned();
+        if let Choice::To(way) = target::choose(flow.asking(&newest), group, from)? {
+            available = Some(way.route.to);
         }
     }
     let under = on_the_way(flow, seen, installed.as_ref())?;
@@ -154,12 +155,12 @@ fn on_the_way(flow: Flow<'_>, seen: &Seen<'_>, installed: Option<&Version>) -> R
         return Ok(None);
     };
     let flow = flow.asking(&ask);
-    let Choice::To(route) = target::choose(flow, seen.group, from)? else {
+    let Choice::To(way) = target::choose(flow, seen.group, from)? else {
         return Ok(None);
     };
-    let Some(target) = route.target() else { return Ok(None) };
-    let note = notes::read(flow.ports, &journey::id(flow, seen.group, target))?;
-    let leg = journey::next(flow, seen.group, &route, note.as_ref())?;
+    let note = notes::read(flow.ports, &journey::id(flow, seen.group, &way.route.to))?;
+    let leg = journey::next(flow, seen.group, &way, note.as_ref())?;
+    let route = way.route;
     Ok(leg.map(|leg| OnTheWay { route, leg }))
 }
 

@@ -1,61 +1,58 @@
 //! Which release an upgrade goes to, and over which others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use refit_core::check::{self, Definitions, Reach, Target};
-use refit_core::finding::{Code, Finding};
+use refit_core::finding::{Code, Finding, Severity};
 use refit_core::generated::Generated;
 use refit_core::inventory::Group;
 use refit_core::release::Version;
+use refit_core::route::{self, Known, Migration, NoRoute, Route, Source, Start, Stored, Used};
 
 use super::contents::{self, Release};
 use super::ground::Flow;
+use super::past;
 use crate::{Error, Ports};
 
 /// The target of an upgrade.
 pub(super) enum Choice {
     /// The installed release is the target, or nothing newer is there.
     Nothing(String),
-    /// This way.
-    To(Route),
+    /// This way, with what was found about it.
+    To(Way),
     /// There is no such target, or no way to it.
     Refused(Option<Version>, Vec<Finding>),
 }
 
 /// The way to a release.
 #[derive(Clone, Debug)]
-pub(super) struct Route {
-    pub(super) hops: Vec<Hop>,
+pub(super) struct Way {
+    pub(super) route: Route,
     pub(super) findings: Vec<Finding>,
+    /// The same way by what is concluded without a snapshot, where there is one: what its gates ask for is to be shown.
+    pub(super) concluded: Option<Route>,
 }
 
-/// One hop of a way.
-#[derive(Clone, Debug)]
-pub(super) struct Hop {
-    pub(super) from: Version,
-    pub(super) to: Version,
-    /// Why one does not go from here to the end at once.
-    pub(super) why: Vec<String>,
-    /// What may be stored and must be migrated before.
-    pub(super) stale: Vec<Stale>,
-}
-
-/// A stored version that a hop takes away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stale {
-    pub(super) crd: String,
-    pub(super) version: String,
-    pub(super) storage: String,
-}
-
-impl Route {
-    pub(super) fn target(&self) -> Option<&Version> {
-        self.hops.last().map(|hop| &hop.to)
+impl Way {
+    fn of(route: Route) -> Self {
+        let mut findings = route.findings();
+        let next = route.hops.first().map(|hop| hop.to.to_string());
+        // What only a later hop needs is still time for.
+        let later = findings
+            .iter_mut()
+            .filter(|finding| finding.code == Code::KubernetesTooOld && next.as_ref() != Some(&finding.subject));
+        later.for_each(|finding| finding.severity = Severity::Warning);
+        Self {
+            route,
+            findings,
+            concluded: None,
+        }
     }
 }
 
 /// Chooses the target: the named version, else the newest that can be reached.
 pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, Error> {
+    let catalog = flow.ports.catalog;
     let Some(text) = &flow.ask.target.version else {
         return newest(flow, group, from);
     };
@@ -66,23 +63,34 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
     if to == *from {
         return Ok(Choice::Nothing(format!("{to} is installed already")));
     }
-    let target = Target {
-        from,
-        to: &to,
-        before: None,
-        catalog: flow.ports.catalog,
-    };
+    let target = Target { from, to: &to, catalog };
     let findings = target.version(&flow.ground.versions);
     if !findings.is_empty() {
         return Ok(Choice::Refused(Some(to), findings));
     }
-    find(flow, group, (from, &to))
+    let known = known(flow, group, (from, Some(&to)))?;
+    let find = |start: &Start| route::find(start, &to, &flow.ground.versions, &known);
+    let start = concluded(flow, group, from, (&known, &find))?;
+    Ok(match find(&seen(flow, &start)) {
+        Ok(route) => Choice::To(with_concluded(flow, Way::of(route), find(&start).ok())),
+        Err(reason) => Choice::Refused(Some(to.clone()), vec![refusal(flow, &reason)?]),
+    })
+}
+
+/// Says why there is no way; of a release whose contents cannot be had, why that is.
+fn refusal(flow: Flow<'_>, reason: &NoRoute) -> Result<Finding, Error> {
+    if let NoRoute::Unknown(version) = reason
+        && let Release::Missing(finding) = &*contents::release(flow, version)?
+    {
+        return Ok(finding.clone());
+    }
+    Ok(reason.finding())
 }
 
 fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, Error> {
     let Flow { ports, ask, ground } = flow;
     let targets = check::targets(from, &ground.versions, ask.target.reach);
-    if targets.is_empty() {
+    let Some(first) = targets.first() else {
         if ground.versions.is_empty() {
             return Ok(Choice::Refused(None, vec![no_release(ports)]));
         }
@@ -94,16 +102,34 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
         return Ok(Choice::Nothing(format!(
             "{from} is installed, and {place} has no newer stable release{of} to go to"
         )));
+    };
+    let known = known(flow, group, (from, None))?;
+    let find = |start: &Start, to: &Version| route::find(start, to, &ground.versions, &known);
+    let start = concluded(flow, group, from, (&known, &|start| find(start, first)))?;
+    let on = seen(flow, &start);
+    let chosen = route::choose(&on, &targets, &ground.versions, &known);
+    let Some(route) = chosen.route else {
+        // None can be reached: the newest one says why.
+        return Ok(match find(&on, first) {
+            Ok(route) => Choice::To(Way::of(route)),
+            Err(reason) => Choice::Refused(Some(first.clone()), vec![refusal(flow, &reason)?]),
+        });
+    };
+    let to = route.to.clone();
+    let mut way = with_concluded(flow, Way::of(route), find(&start, &to).ok());
+    if let Some((newest, reason)) = chosen.skipped.first() {
+        let message = format!("chosen because {newest} cannot be reached: {reason}");
+        way.findings
+            .push(Finding::new(Code::TargetChosen, to.to_string(), message));
     }
-    let mut refused = None;
-    for to in &targets {
-        match find(flow, group, (from, to))? {
-            // None can be reached: the newest one says why.
-            other @ Choice::Refused(..) => refused = refused.or(Some(other)),
-            found => return Ok(found),
-        }
+    Ok(Choice::To(way))
+}
+
+fn with_concluded(flow: Flow<'_>, way: Way, concluded: Option<Route>) -> Way {
+    Way {
+        concluded: concluded.filter(|_| flow.ask.snapshot.is_some()),
+        ..way
     }
-    Ok(refused.unwrap_or_else(|| Choice::Refused(None, vec![no_release(ports)])))
 }
 
 fn no_release(ports: &Ports<'_>) -> Finding {
@@ -114,102 +140,106 @@ fn no_release(ports: &Ports<'_>) -> Finding {
     ))
 }
 
+/// Gives what is known of the releases that a way can touch: the catalog, and the manifests of those that it does not list.
+pub(super) fn known<'a>(
+    flow: Flow<'a>,
+    group: &Group<'_>,
+    (from, to): (&Version, Option<&Version>),
+) -> Result<Known<'a>, Error> {
+    let catalog = flow.ports.catalog;
+    let mut known = Known::new(catalog);
+    if !catalog.knows(from) {
+        known = known.with(from, &installed(flow.ports, group));
+    }
+    let targets = check::targets(from, &flow.ground.versions, Reach::Newest);
+    with(flow, known, targets.iter().chain(to))
+}
+
+/// Adds the manifests of releases that the catalog does not list.
+fn with<'a, 'b>(
+    flow: Flow<'a>,
+    mut known: Known<'a>,
+    versions: impl Iterator<Item = &'b Version>,
+) -> Result<Known<'a>, Error> {
+    let catalog = flow.ports.catalog;
+    let all: BTreeSet<&Version> = versions.filter(|version| known.of(version).is_none()).collect();
+    for version in all {
+        let release = contents::release(flow, version)?;
+        if let Release::Streams(streams, ..) = &*release {
+            let read = |stream| check::definitions(&Generated::read(stream, catalog));
+            let definitions: Definitions = streams.iter().flat_map(read).collect();
+            known = known.with(version, &definitions);
+        }
+    }
+    Ok(known)
+}
+
+/// How a route is found.
+type Find<'a> = dyn Fn(&Start) -> Result<Route, NoRoute> + 'a;
+
+/// Gives where the way begins by what can be concluded without a cluster: the configuration, the history (where it matters),
+/// and what the installed release serves; migrations that the records tell count.
+fn concluded<'a>(
+    flow: Flow<'a>,
+    group: &Group<'_>,
+    from: &Version,
+    (known, find): (&Known<'a>, &Find<'_>),
+) -> Result<Start, Error> {
+    let said = &flow.ground.inventory.said;
+    let migrations: Vec<Migration> = group
+        .records()
+        .filter_map(|record| record.migrated())
+        .map(|confirmed| Migration {
+            at: confirmed.from.clone(),
+            crds: BTreeSet::new(),
+        })
+        .collect();
+    let components = group.main().map(|file| file.options.components.clone());
+    let start = |source: Source| -> Result<Start, Error> {
+        let since = match &source {
+            Source::Since(since) | Source::History(since) => since,
+            Source::Snapshot | Source::Assumed => from,
+        };
+        let had = flow.ground.versions.iter().filter(|had| *had >= since && *had <= from);
+        let known = with(flow, known.clone(), had)?;
+        let stored = Stored::concluded(&known, source, from, &migrations);
+        let components = components.iter().flatten().cloned().collect();
+        Ok(Start::at(from, stored, components, &known).on(said.kubernetes()))
+    };
+    if let Some(since) = &said.installed_since {
+        return start(Source::Since(since.clone()));
+    }
+    let assumed = start(Source::Assumed)?;
+    let is_stored = |route: &Route| {
+        let mut gates = route.hops.iter().flat_map(|hop| &hop.gate);
+        gates.any(|stale| stale.used == Used::Stored)
+    };
+    // The history is long: it is read where its answer counts.
+    if find(&assumed).is_ok_and(|route| is_stored(&route))
+        && let Some(oldest) = past::oldest(flow, group)?
+    {
+        return start(Source::History(oldest));
+    }
+    Ok(assumed)
+}
+
+/// Gives where the way begins by what a snapshot shows, where there is one.
+fn seen(flow: Flow<'_>, start: &Start) -> Start {
+    let Some(snapshot) = &flow.ask.snapshot else {
+        return start.clone();
+    };
+    let evidence = &snapshot.evidence;
+    Start {
+        stored: Stored::seen(evidence),
+        managed: evidence.managed.clone(),
+        kubernetes: evidence.kubernetes.clone().or(start.kubernetes.clone()),
+        ..start.clone()
+    }
+}
+
 /// Gives the definitions of the generated files.
 pub(super) fn installed(ports: &Ports<'_>, group: &Group<'_>) -> Definitions {
     let read =
         |file: &refit_core::inventory::GeneratedFile| check::definitions(&Generated::read(&file.stream, ports.catalog));
     group.files().into_iter().flat_map(read).collect()
-}
-
-// PROVISIONAL below until route::find is there.
-
-type Matrix = BTreeMap<String, (Vec<String>, String)>;
-
-fn matrix(flow: Flow<'_>, names: &BTreeSet<String>, version: &Version) -> Result<Matrix, Error> {
-    let catalog = flow.ports.catalog;
-    if catalog.knows(version) {
-        let of = |name: &String| {
-            let api = catalog.api(name, version)?;
-            Some((
-                name.clone(),
-                (api.versions.served.clone(), api.versions.storage.clone()),
-            ))
-        };
-        return Ok(names.iter().filter_map(of).collect());
-    }
-    let release = contents::release(flow, version)?;
-    let Release::Streams(streams, ..) = &*release else {
-        return Ok(Matrix::new());
-    };
-    let definitions: Definitions = streams
-        .iter()
-        .flat_map(|stream| check::definitions(&Generated::read(stream, catalog)))
-        .collect();
-    let of = |(name, definition): (&String, &refit_core::generated::Definition)| {
-        let storage = definition.storage()?.to_owned();
-        Some((name.clone(), (check::names(definition), storage)))
-    };
-    Ok(definitions.iter().filter_map(of).collect())
-}
-
-fn find(flow: Flow<'_>, group: &Group<'_>, (from, to): (&Version, &Version)) -> Result<Choice, Error> {
-    let installed = installed(flow.ports, group);
-    let names: BTreeSet<String> = installed.keys().cloned().collect();
-    let mut at = from.clone();
-    let of = |(name, definition): (&String, &refit_core::generated::Definition)| {
-        let storage = definition.storage()?.to_owned();
-        Some((name.clone(), (check::names(definition), storage)))
-    };
-    let mut now: Matrix = installed.iter().filter_map(of).collect();
-    let mut hops = Vec::new();
-    while at != *to {
-        let mut candidates: Vec<Version> = check::targets(&at, &flow.ground.versions, Reach::Newest);
-        candidates.retain(|version| version <= to);
-        if candidates.first() != Some(to) {
-            candidates.insert(0, to.clone());
-        }
-        let mut why = Vec::new();
-        let mut next = None;
-        for candidate in candidates {
-            let target = matrix(flow, &names, &candidate)?;
-            let refused: Vec<String> = now
-                .iter()
-                .filter(|(name, (_, storage))| target.get(*name).is_some_and(|(all, _)| !all.contains(storage)))
-                .map(|(name, (_, storage))| format!("{candidate} lacks `{storage}` of {name}, which may be stored"))
-                .collect();
-            if refused.is_empty() {
-                next = Some((candidate, target));
-                break;
-            }
-            if candidate == *to {
-                why = refused;
-            }
-        }
-        let Some((version, target)) = next else {
-            let finding = Finding::new(Code::StoredVersionRemoved, to.to_string(), why.join("; "));
-            return Ok(Choice::Refused(Some(to.clone()), vec![finding]));
-        };
-        let mut stale = Vec::new();
-        for (name, (all, storage)) in &now {
-            let Some((after, _)) = target.get(name) else { continue };
-            let lost = all.iter().filter(|version| !after.contains(version));
-            stale.extend(lost.map(|lost| Stale {
-                crd: name.clone(),
-                version: lost.clone(),
-                storage: storage.clone(),
-            }));
-        }
-        hops.push(Hop {
-            from: at,
-            to: version.clone(),
-            why,
-            stale,
-        });
-        now.extend(target);
-        at = version;
-    }
-    Ok(Choice::To(Route {
-        hops,
-        findings: Vec::new(),
-    }))
 }

@@ -82,7 +82,7 @@ fn targets_that_cannot_be_are_refused() {
     let world = World::new(|text| text);
     check(&world, &ask("flux@v7.2.9"), 3, &["UnknownVersion"]);
     check(&world, &ask("flux@v7.0.0"), 3, &["DowngradeRefused"]);
-    check(&world, &ask("flux@v7.3.0"), 3, &["StoredVersionRemoved"]);
+    check(&dead_end(), &ask("flux@v7.4.0"), 3, &["StoredVersionRemoved"]);
     check(&world, &ask("flux@v7.1.0"), 0, &[]);
     assert_eq!(upgrade(&world, "flux@latest"), "2 error: `latest` is not a version");
     assert_eq!(upgrade(&world, "helm@v1.0.0"), "2 error: platform `helm` is not known");
@@ -96,14 +96,43 @@ fn targets_that_cannot_be_are_refused() {
     check(&world, &patch, 0, &[]);
 }
 
+/// A release that lacks whatever the ones before it store.
+fn dead_end() -> World {
+    let mut world = World::new(|text| text);
+    world.releases.add(refit_testkit::releases::ReleaseFile {
+        platform: "flux",
+        version: "v7.4.0",
+        name: "gotk-components.yaml",
+        text: &manifest("v7.4.0", &["v2"]),
+    });
+    world
+}
+
+#[test]
+fn a_release_that_cannot_be_reached_is_passed_over_and_the_reason_told() {
+    let world = dead_end();
+    let report = world.run(|ports| refit_engine::plan(ports, &ask(""))).unwrap().report();
+    let body = one(report).body;
+    assert_eq!(body.to, "v7.3.0");
+    let chosen = body
+        .findings
+        .iter()
+        .find(|finding| finding.code.word() == "TargetChosen")
+        .unwrap();
+    assert!(
+        chosen.message.starts_with("chosen because v7.4.0 cannot be reached: "),
+        "{}",
+        chosen.message
+    );
+}
+
 #[test]
 fn accepting_a_blocking_finding_changes_nothing() {
-    let world = World::new(|text| text);
     let asked = Ask {
         accept: vec!["StoredVersionRemoved".parse().unwrap()],
-        ..ask("flux@v7.3.0")
+        ..ask("flux@v7.4.0")
     };
-    check(&world, &asked, 3, &["StoredVersionRemoved"]);
+    check(&dead_end(), &asked, 3, &["StoredVersionRemoved"]);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //! In: options. Out: the engine's report, rendered.
 
 use clap::Args;
+use refit_engine::Ask;
 
 use crate::args::Global;
-use crate::commands::selection::{self, Consent, Selection};
+use crate::commands::selection::{self, Consent, Seen, Selection};
 use crate::failure::Failure;
 use crate::output::Answer;
 use crate::view;
@@ -14,7 +15,7 @@ use crate::wiring::Edges;
 
 /// Tell what is installed and available, which requests are open, and what comes next.
 ///
-/// Looks at the repository alone and changes nothing; ends with 0 whenever it could answer. More than five clusters are
+/// Looks at the repository alone (and at a snapshot of the cluster, where one is given) and changes nothing; ends with 0 whenever it could answer. More than five clusters are
 /// shown as a table, unless they are named.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -27,6 +28,8 @@ pub(crate) struct Status {
     /// Show all clusters as a table, one line each.
     #[arg(long, conflicts_with = "cluster")]
     all: bool,
+    #[command(flatten)]
+    seen: Seen,
 }
 
 /// List what is there, where it is configured, and what the user changed.
@@ -75,7 +78,11 @@ pub(crate) struct Diff {
 /// Runs `refit status`.
 pub(crate) fn status(options: &Status, global: &Global) -> Result<Answer, Failure> {
     let edges = Edges::open(global)?;
-    let report = edges.run(|ports| refit_engine::status(ports, &selection::ask(global)))?;
+    let ask = Ask {
+        snapshot: options.seen.read()?,
+        ..selection::ask(global)
+    };
+    let report = edges.run(|ports| refit_engine::status(ports, &ask))?;
     let named = global.all_clusters || !global.cluster.is_empty();
     let many = !named && report.body.clusters.len() >= view::fleet::MANY;
     let text = if options.all || many {

@@ -3,10 +3,11 @@
 //! In: options. Out: the engine's [`Ask`].
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::Args;
 use refit_core::finding::Acceptance;
-use refit_engine::{Ask, Reach, Target};
+use refit_engine::{Ask, Reach, Snapshot, Target};
 
 use crate::args::Global;
 use crate::disk;
@@ -23,6 +24,36 @@ pub(crate) struct Selection {
     patch: bool,
     #[command(flatten)]
     consent: Consent,
+    #[command(flatten)]
+    seen: Seen,
+}
+
+/// What a cluster says, where the user has a file of it.
+#[derive(Args, Debug)]
+pub(crate) struct Seen {
+    /// What the cluster holds, as `kubectl get crds,deployments -A -o json` prints it; shows which API versions are stored.
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
+}
+
+impl Seen {
+    /// Reads the file.
+    pub(crate) fn read(&self) -> Result<Option<Rc<Snapshot>>, Failure> {
+        let Some(path) = &self.snapshot else { return Ok(None) };
+        let entry = disk::read_file(path)?;
+        let bytes = entry.bytes().cloned().unwrap_or_default();
+        let read = Snapshot::read(&bytes).map_err(|error| {
+            let text = error.to_string();
+            let (what, hint) = text.split_once("; hint: ").unwrap_or((&text, ""));
+            let failure = Failure::new(format!("`{}` is no snapshot: {what}", path.display()));
+            let failure = match std::error::Error::source(&error) {
+                Some(source) => failure.caused_by(source),
+                None => failure,
+            };
+            failure.hint(hint)
+        })?;
+        Ok(Some(Rc::new(read)))
+    }
 }
 
 /// What the user adds to what can be found out.
@@ -51,6 +82,7 @@ impl Selection {
         }
         Ok(Ask {
             target,
+            snapshot: self.seen.read()?,
             ..self.consent.ask(global)?
         })
     }

@@ -12,7 +12,7 @@ use refit_manifest::{Answer as Choice, DecisionId, Entry};
 
 use crate::args::Global;
 use crate::commands::merge::choose;
-use crate::commands::selection::{Consent, Selection};
+use crate::commands::selection::{Consent, Seen, Selection};
 use crate::disk;
 use crate::failure::Failure;
 use crate::output::{self, Answer, Data};
@@ -27,6 +27,7 @@ Examples:
   refit plan
   refit plan flux@v2.6.4
   refit plan --patch
+  kubectl get crds,deployments -A -o json > cluster.json && refit plan --snapshot cluster.json
   refit plan --all-clusters
   refit plan --out plan.json && refit upgrade --plan plan.json
   refit plan --exit-code    # 6 when an upgrade would change something")]
@@ -100,13 +101,14 @@ pub(crate) struct Resolve {
 ///
 /// Computes the request anew where the target branch moved, and opens what can be opened: where an upgrade has several
 /// requests, the next one after the merge of the one before. A draft that waits for something to be true in the cluster
-/// becomes a request for review once a person says so. Commits that people added to the
+/// becomes a request for review once a snapshot of the cluster shows it, or a person says so. Commits that people added to the
 /// request's branch are never overwritten: say what becomes of them. Kept ones are put on top of what is computed anew, with
 /// their authors and messages.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   refit resume
+  refit resume --snapshot cluster.json
   refit resume --confirm migrated    # stored objects are migrated; your name and the time are recorded
   refit resume --keep-commits
   refit resume --discard-commits")]
@@ -114,6 +116,8 @@ pub(crate) struct Resume {
     /// Say that what the next request waits for is true: `migrated`, `reconciled` or `repaired`; repeatable.
     #[arg(long, value_name = "WHAT")]
     confirm: Vec<Wait>,
+    #[command(flatten)]
+    seen: Seen,
     /// Keep the commits of people as part of the request.
     #[arg(long, conflicts_with = "discard_commits")]
     keep_commits: bool,
@@ -193,6 +197,7 @@ pub(crate) fn resolve(options: &Resolve, global: &Global) -> Result<Answer, Fail
 pub(crate) fn resume(options: &Resume, global: &Global) -> Result<Answer, Failure> {
     let ask = Ask {
         confirm: options.confirm.clone(),
+        snapshot: options.seen.read()?,
         ..options.consent.ask(global)?
     };
     let commits = match (options.keep_commits, options.discard_commits) {

@@ -43,8 +43,8 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
 
 /// Lists why the hops are needed.
 pub(crate) fn hops(text: &mut String, hops: &[Hop]) {
-    for (hop, why) in hops.iter().flat_map(|hop| hop.why.iter().map(move |why| (hop, why))) {
-        entry(text, "hop", &format!("to {}, since {why}", hop.to));
+    for hop in hops.iter().filter(|hop| !hop.why.is_empty()) {
+        entry(text, "hop", &format!("to {}: {}", hop.to, hop.why));
     }
 }
 
