@@ -64,17 +64,20 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
         return Ok(Choice::Nothing(format!("{to} is installed already")));
     }
     let target = Target { from, to: &to, catalog };
-    let findings = target.version(&flow.ground.versions);
-    if !findings.is_empty() {
-        return Ok(Choice::Refused(Some(to), findings));
-    }
-    let known = known(flow, group, (from, Some(&to)))?;
+    let mut findings = target.version(&flow.ground.versions);
+    let is_there = findings.is_empty();
+    let known = known(flow, group, (from, Some(&to).filter(|_| is_there)))?;
     let find = |start: &Start| route::find(start, &to, &flow.ground.versions, &known);
     let start = concluded(flow, group, from, (&known, &find))?;
-    Ok(match find(&seen(flow, &start)) {
-        Ok(route) => Choice::To(with_concluded(flow, Way::of(route), find(&start).ok())),
-        Err(reason) => Choice::Refused(Some(to.clone()), vec![refusal(flow, &reason)?]),
-    })
+    match find(&seen(flow, &start)) {
+        Ok(route) if is_there => return Ok(Choice::To(with_concluded(flow, Way::of(route), find(&start).ok()))),
+        Ok(_) => {}
+        Err(reason) if is_there || matches!(reason, NoRoute::Downgrade { .. }) => {
+            findings.push(refusal(flow, &reason)?);
+        }
+        Err(_) => {}
+    }
+    Ok(Choice::Refused(Some(to.clone()), findings))
 }
 
 /// Says why there is no way; of a release whose contents cannot be had, why that is.
@@ -229,9 +232,17 @@ fn seen(flow: Flow<'_>, start: &Start) -> Start {
         return start.clone();
     };
     let evidence = &snapshot.evidence;
+    let mut managed = evidence.managed.clone();
+    if !managed.is_empty() {
+        // A file with managed fields has those of all kinds: a plane always has the objects that synchronise it, and a kind
+        // without objects has nothing to migrate.
+        for crd in evidence.definitions.keys() {
+            managed.entry(crd.clone()).or_default();
+        }
+    }
     Start {
         stored: Stored::seen(evidence),
-        managed: evidence.managed.clone(),
+        managed,
         kubernetes: evidence.kubernetes.clone().or(start.kubernetes.clone()),
         ..start.clone()
     }

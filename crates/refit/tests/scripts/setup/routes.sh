@@ -1,0 +1,36 @@
+# A platform repository with Flux 2.2.3, whose way to 2.9 has several requests; sourced by scripts.
+
+export REFIT_CATALOG=$EXAMPLES/routes
+plane=clusters/production/flux-system
+
+# A repository whose plane is as the generator wrote it; the release.
+began() {
+    git init -q fleet && cd fleet && mkdir -p "$plane"
+    cp "$REFIT_CATALOG/flux/$1/gotk-components.yaml" "$plane/"
+    cp "$EXAMPLES/platform/gotk-sync.yaml" "$EXAMPLES/platform/kustomization.yaml" "$plane/"
+    git add . && git commit -qm "Install Flux $1"
+}
+
+# Runs a command and hides the time.
+timeless() {
+    "$@" 2>&1 | sed -E 's/20[0-9]{2}-[0-9-]+T[0-9:]+Z/<time>/g'
+    return "${PIPESTATUS[0]}"
+}
+
+# Prints a snapshot of a cluster: its release, what is stored (`all` served versions, or `migrated`), Kubernetes.
+cluster() {
+    awk -v RS='---\n' -v stored="$2" '/kind: CustomResourceDefinition/ {
+        count = split($0, lines, "\n"); inside = 0; all = ""
+        for (at = 1; at <= count; at++) {
+            if (lines[at] == "  versions:") inside = 1
+            if (inside && match(lines[at], /^(  - |    )name: /)) name = substr(lines[at], RLENGTH + 1)
+            if (lines[at] == "    storage: true" || (stored == "all" && lines[at] == "    storage: false"))
+                all = all (all == "" ? "" : ", ") name
+        }
+        printf "---\n%sstatus:\n  storedVersions: [%s]\n", $0, all
+    }' "$REFIT_CATALOG/flux/$1/gotk-components.yaml"
+    printf -- '---\nserverVersion:\n  gitVersion: %s\n' "$3"
+    version=v1; [ "$2" = all ] && version=v1beta2
+    printf -- '---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: flux-system\n'
+    printf '  managedFields:\n  - apiVersion: source.toolkit.fluxcd.io/%s\n    manager: kustomize-controller\n' "$version"
+}
