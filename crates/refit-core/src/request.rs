@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Acceptance, Finding};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
-use crate::stage::{Confirmation, Conversion, Later, Place, Stage, before};
+use crate::stage::{Confirmation, Conversion, Later, Place, Stage, Wait, before};
 
 /// The most entries of a list.
 const LIST_LIMIT: usize = 25;
@@ -121,6 +121,7 @@ pub fn title_of((way, stage): (Way, Stage), (platform, label): (&str, &str), (fr
         (Way::Forward, Stage::Upgrade) => format!("Upgrade {platform} on {label} from {from} to {to}"),
         (Way::Back, Stage::Upgrade) => format!("Roll back {platform} on {label} from {from} to {to}"),
         (Way::Forward, Stage::Convert) => format!("Convert API versions of {platform} on {label}, which {from} serves"),
+        (Way::Forward, Stage::Migrate) => format!("Migrate stored objects of {platform} on {label}, which runs {from}"),
         (Way::Forward, Stage::Detach) => format!("Keep objects of {platform} on {label} from being pruned"),
         (Way::Back, stage) => format!("Undo what request `{}` of {platform} on {label} did", stage.word()),
     }
@@ -137,7 +138,11 @@ pub fn body(facts: &Facts<'_>) -> String {
         (Way::Forward, Stage::Detach) => {
             format!("Keeps objects on {on} from being pruned when a later request moves them or takes them away.\n")
         }
-        (Way::Back, Stage::Convert | Stage::Detach) => format!(
+        (Way::Forward, Stage::Migrate) => format!(
+            "Brings a Job on {on} that migrates stored objects to the versions that {from} stores. The next request takes \
+             it out again.\n"
+        ),
+        (Way::Back, Stage::Convert | Stage::Detach | Stage::Migrate) => format!(
             "Takes back on {on} what a request before the upgrade to {} did; edits made since stay.\n",
             facts.place.target
         ),
@@ -215,6 +220,13 @@ fn gate(text: &mut String, facts: &Facts<'_>) {
     let place = facts.place;
     for gate in &place.gate {
         text.push_str(&format!("\n## Do not merge before: {}\n\n", gate.wait.sentence()));
+        if gate.wait == Wait::Migrated {
+            text.push_str(&format!(
+                "{} no longer has the first versions of these. Where objects are stored in them, the API server refuses \
+                 the definition; where managed fields name them, the object cannot be applied any more.\n\n",
+                facts.to
+            ));
+        }
         for why in gate.why.iter().take(LIST_LIMIT) {
             text.push_str(&format!("- {}\n", line(why)));
         }
@@ -267,7 +279,7 @@ fn route(text: &mut String, place: &Place) {
 }
 
 fn follows(later: &Later) -> String {
-    match before(later.waits.iter().copied()) {
+    match before(later.gate.iter().map(|gate| gate.wait)) {
         Some(before) => format!("{}; {before}", later.title),
         None => later.title.clone(),
     }
@@ -441,7 +453,7 @@ mod tests {
     use super::*;
     use crate::finding::Code;
     use crate::release::Version;
-    use crate::stage::{Gate, Wait};
+    use crate::stage::Gate;
 
     fn decision(id: &str, open: bool) -> DecisionLine {
         DecisionLine {
@@ -623,7 +635,11 @@ all of them to the target, save what you keep
             later: vec![Later {
                 stage: Stage::Upgrade,
                 title: "Upgrade flux on production from v2.8.0 to v2.9.0".into(),
-                waits: vec![Wait::Migrated],
+                gate: vec![Gate {
+                    wait: Wait::Migrated,
+                    why: vec![],
+                    ways: vec![],
+                }],
             }],
             pruned: vec!["Job/migrate in flux-system".into()],
         };
@@ -640,6 +656,9 @@ all of them to the target, save what you keep
         let (_, rest) = text.split_once('\n').unwrap();
         let expected = "
 ## Do not merge before: stored objects are migrated
+
+v2.7.5 no longer has the first versions of these. Where objects are stored in them, the API server refuses the definition; \
+where managed fields name them, the object cannot be applied any more.
 
 - `Bucket`: objects may be stored as `v1beta2`
 

@@ -17,6 +17,8 @@ pub enum Stage {
     Convert,
     /// It keeps objects from being pruned before they move or leave.
     Detach,
+    /// It brings a Job that migrates stored objects; the next request takes it out again.
+    Migrate,
 }
 
 impl Stage {
@@ -26,6 +28,7 @@ impl Stage {
             Self::Upgrade => "upgrade",
             Self::Convert => "convert",
             Self::Detach => "detach",
+            Self::Migrate => "migrate",
         }
     }
 
@@ -150,7 +153,7 @@ pub struct Later {
     /// Its title.
     pub title: String,
     /// What it will wait for.
-    pub waits: Vec<Wait>,
+    pub gate: Vec<Gate>,
 }
 
 /// Where a request stands in the route of its upgrade.

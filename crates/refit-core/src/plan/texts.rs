@@ -44,6 +44,7 @@ pub(super) fn branch(given: &Given<'_>, upgrade: &str) -> String {
         (None, Stage::Upgrade) => "",
         (None, Stage::Convert) => "-convert-on",
         (None, Stage::Detach) => "-detach-on",
+        (None, Stage::Migrate) => "-migrate-on",
     };
     let slug = format!("{}-{}{way}-{}", given.group.slug(), given.catalog.platform(), given.to);
     let plain = |c: char| {
@@ -95,6 +96,12 @@ pub(super) fn write(parts: &Parts<'_>) -> Texts {
         (Way::Forward, Stage::Convert) => {
             format!(
                 "Objects in versions that {from} serves already, on the way to {}.",
+                given.place.target
+            )
+        }
+        (Way::Forward, Stage::Migrate) => {
+            format!(
+                "A Job that migrates stored objects, on the way to {}.",
                 given.place.target
             )
         }

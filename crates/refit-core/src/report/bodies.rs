@@ -358,6 +358,9 @@ pub struct Plan {
     pub to: String,
     /// The hops, in order.
     pub route: Vec<Hop>,
+    /// What mends the plane before the first hop, in order, where a snapshot shows that it is broken.
+    #[serde(default)]
+    pub repair: Vec<RepairStep>,
     /// Where the base came from.
     pub base: String,
     /// Everything found.
@@ -386,6 +389,16 @@ pub struct Hop {
     pub why: String,
 }
 
+/// One step of a repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RepairStep {
+    /// What it does.
+    pub what: String,
+    /// What a person runs.
+    pub commands: Vec<String>,
+}
+
 /// One file that changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -406,7 +419,7 @@ pub struct FileChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDraft {
-    /// What it does: `upgrade`, `convert` or `detach`.
+    /// What it does: `upgrade`, `convert`, `migrate` or `detach`.
     #[serde(default)]
     pub stage: String,
     /// The branch; empty for one that follows.
@@ -417,9 +430,21 @@ pub struct RequestDraft {
     pub body: String,
     /// `open`, `draft`, `held` when it is not opened before decisions are taken, or `later` when it follows others.
     pub state: String,
-    /// What must be confirmed or shown by a snapshot before its merge: `migrated`, `reconciled`, `repaired`.
+    /// What must be confirmed or shown by a snapshot before its merge.
     #[serde(default)]
-    pub waits: Vec<String>,
+    pub gates: Vec<GateLine>,
+}
+
+/// What must be true before a request is merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GateLine {
+    /// The word that `refit resume --confirm` takes: `migrated`, `reconciled` or `repaired`.
+    pub what: String,
+    /// Why, one line each, such as kinds with their versions.
+    pub why: Vec<String>,
+    /// What a person runs; empty for a request that follows.
+    pub commands: Vec<String>,
 }
 
 /// What `upgrade` and `resume` answer.

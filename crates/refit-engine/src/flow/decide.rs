@@ -8,6 +8,7 @@ use refit_manifest::{Answer, Class, DecisionId};
 use super::carry::{self, End};
 use super::ground::{self, Flow, Pick};
 use super::prepare::{self, Planned, Work};
+use super::shown;
 use super::under_way::{self, Asked, Meant};
 use super::{lines, notes, observe};
 use crate::ports::ChangeRequest;
@@ -101,8 +102,8 @@ fn having<'a>(flow: Flow<'a>, id: &DecisionId) -> Result<Having<'a>, Error> {
         false => (under_way, Stage::UnderWay),
         true => match flow.pick()? {
             Pick::Groups(picked) => (under_way::asked(flow, picked), Stage::Planned),
-            Pick::Choose(groups) => return Ok(Having::Not(unplanned(&prepare::choose(flow, &groups)))),
-            Pick::None => return Ok(Having::Not(unplanned(&prepare::nothing_there(flow)))),
+            Pick::Choose(groups) => return Ok(Having::Not(unplanned(&shown::choose(flow, &groups)))),
+            Pick::None => return Ok(Having::Not(unplanned(&shown::nothing_there(flow)))),
         },
     };
     if all.len() > 1 {

@@ -5,7 +5,7 @@ use refit_core::report::{Exit, Init, NamedFolder, Next, Report, State};
 use refit_manifest::Path;
 
 use super::ground::{self, Flow};
-use super::prepare;
+use super::shown;
 use crate::{Ask, Error, Ports};
 
 /// Makes the configuration of what is found: each cluster with the name it has now, and the sources that are used.
@@ -21,7 +21,7 @@ pub(crate) fn init(ports: &Ports<'_>, ask: &Ask, sources: &[String]) -> Result<R
     };
     let clusters = flow.clusters()?;
     if clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
+        let (message, next) = shown::nothing_found(flow, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Blocked));
     }
     let folder = |directory: &String| {

@@ -6,14 +6,17 @@
 use jiff::Unit;
 use refit_core::finding::Finding;
 use refit_core::inventory::Group;
+use refit_core::migration;
 use refit_core::plan::{self, Edits};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::request::{self, Way};
-use refit_core::route::{Hop, Route, Stale, Used};
-use refit_core::stage::{Confirmation, Gate, Later, Place, Stage, Wait};
+use refit_core::route::{Hop, Route, Stale};
+use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
+use refit_manifest::Path;
 
 use super::ground::Flow;
+use super::job;
 use super::target::Way as Chosen;
 use crate::Error;
 
@@ -41,7 +44,7 @@ impl Request<'_> {
     fn to(&self) -> &Version {
         match self.stage {
             Stage::Upgrade => &self.hop.to,
-            Stage::Convert | Stage::Detach => &self.hop.from,
+            Stage::Convert | Stage::Detach | Stage::Migrate => &self.hop.from,
         }
     }
 
@@ -53,19 +56,34 @@ impl Request<'_> {
 /// Finds the request that comes next.
 pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option<&Note>) -> Result<Option<Leg>, Error> {
     let route = &way.route;
-    let requests: Vec<Request<'_>> = route
-        .hops
-        .iter()
-        .map(|hop| Request {
-            stage: Stage::Upgrade,
-            hop,
-        })
-        .collect();
+    let nominal = way.concluded.as_ref().unwrap_or(route);
+    let Some(hop) = nominal.hops.first() else {
+        return Ok(None);
+    };
+    let is_shown = flow.ask.snapshot.is_some() && route.hops.first().is_some_and(|hop| hop.gate.is_empty());
+    let job = match is_shown || is_migrated(hop, note) {
+        true => job::State::None,
+        false => job::of(flow, group, hop),
+    };
+    let mut requests: Vec<Request<'_>> = Vec::new();
+    for (at, hop) in route.hops.iter().enumerate() {
+        if at == 0 && matches!(job, job::State::Due(_)) {
+            let stage = Stage::Migrate;
+            requests.push(Request { stage, hop });
+        }
+        let stage = Stage::Upgrade;
+        requests.push(Request { stage, hop });
+    }
     let Some(first) = requests.first() else {
         return Ok(None);
     };
     let (id, target) = (id(flow, group, &route.to), &route.to);
-    let needs = needs(flow, group, (first, way));
+    let mut needs = needs(flow, group, (first, way));
+    if let job::State::There(name, namespace) = &job {
+        let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
+        let migrations = needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated);
+        migrations.for_each(|need| need.gate.ways = vec![seen.clone()]);
+    }
     let confirmed = confirmed(flow, first, (&needs, note))?;
     let mut confirmations: Vec<Confirmation> = migrated(group).into_iter().collect();
     confirmations.extend(confirmed.iter().cloned());
@@ -87,10 +105,37 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         from: first.hop.from.clone(),
         to: first.to().clone(),
         place,
-        edits: Edits::default(),
+        edits: edits(flow, group, (first.stage, job)),
         findings: Vec::new(),
         confirmed,
     }))
+}
+
+/// Gives what the request edits beside the generated files.
+fn edits(flow: Flow<'_>, group: &Group<'_>, (stage, job): (Stage, job::State)) -> Edits {
+    let mut edits = Edits::default();
+    if stage == Stage::Upgrade {
+        edits.removes = job::files(&flow.ground.snapshot.tree, group);
+    }
+    match job {
+        job::State::Due(files) if stage == Stage::Migrate => {
+            let brought = |path: &Path| Conversion {
+                path: path.to_string(),
+                changes: vec!["a Job that migrates stored objects".to_owned()],
+            };
+            edits.conversions = files.keys().map(brought).collect();
+            edits.files = files;
+        }
+        job::State::Not(reason) => edits.reviews.push(reason),
+        _ => {}
+    }
+    edits
+}
+
+/// Tells whether somebody confirmed already that all is migrated before a hop.
+fn is_migrated(hop: &Hop, note: Option<&Note>) -> bool {
+    let mut noted = note.into_iter().flat_map(|note| &note.confirmations);
+    noted.any(|one| one.what == Wait::Migrated && one.from == hop.from && one.to == hop.to)
 }
 
 /// Gives the id of the upgrade to a release.
@@ -109,7 +154,14 @@ fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request<'_>) -> Later {
     Later {
         stage: request.stage,
         title,
-        waits: request.waits().then_some(Wait::Migrated).into_iter().collect(),
+        gate: request
+            .waits()
+            .then(|| Gate {
+                ways: Vec::new(),
+                ..migration(request.hop, &request.hop.gate)
+            })
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -175,23 +227,10 @@ fn same_hop<'a>(route: &'a Route, hop: &Hop) -> Option<&'a Hop> {
 
 /// Gives the gate of what must be migrated before a hop.
 fn migration(hop: &Hop, stale: &[Stale]) -> Gate {
-    let why = |stale: &Stale| match stale.used {
-        Used::Stored => format!(
-            "{} may be stored, which {} no longer has; the API server refuses the definition until they are `{}`",
-            stale.name(),
-            hop.to,
-            stale.storage
-        ),
-        Used::Managed => format!(
-            "{} may stand in managed fields, and {} no longer serves it; such objects could not be applied any more",
-            stale.name(),
-            hop.to
-        ),
-    };
     Gate {
         wait: Wait::Migrated,
-        why: stale.iter().map(why).collect(),
-        ways: Vec::new(),
+        why: migration::summary(stale),
+        ways: migration::commands(stale, &hop.from),
     }
 }
 

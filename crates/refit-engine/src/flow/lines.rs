@@ -9,6 +9,9 @@ use super::observe;
 use super::prepare::Work;
 use crate::ports::{ChangeRequest, RequestState};
 
+/// The most commands that are listed; more stand in the text of the request.
+const FEW: usize = 3;
+
 /// Gives a request in a few words.
 pub(super) fn request(request: &ChangeRequest) -> RequestLine {
     RequestLine {
@@ -72,9 +75,15 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
     if gates.is_empty() {
         return Vec::new();
     }
-    let ways = gates
-        .iter()
-        .flat_map(|gate| gate.ways.iter().map(|way| Next::run(way.as_str(), gate.wait.ways())));
+    let ways = gates.iter().flat_map(|gate| match gate.ways.len() {
+        0 => Vec::new(),
+        ..=FEW => gate
+            .ways
+            .iter()
+            .map(|way| Next::run(way.as_str(), gate.wait.ways()))
+            .collect(),
+        _ => vec![Next::say(format!("{}: its text has the commands", gate.wait.ways()))],
+    });
     let shown = Next::run(
         format!("refit resume --snapshot FILE{option}"),
         "let a snapshot of the cluster show it",
@@ -86,6 +95,15 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
         )
     });
     ways.chain([shown]).chain(said).collect()
+}
+
+/// Gives the way to open a draft for its merge that waits for nothing any more.
+pub(super) fn opens(option: &str, snapshot: Option<&str>) -> Next {
+    let snapshot = snapshot.unwrap_or_default();
+    Next::run(
+        format!("refit resume{snapshot}{option}"),
+        "open the draft for its merge: what it waited for is so",
+    )
 }
 
 /// Gives the way to the next request of a route.

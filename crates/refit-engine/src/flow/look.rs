@@ -16,6 +16,7 @@ use refit_manifest::Stream;
 use super::contents::Side;
 use super::ground::{self, Flow, Pick};
 use super::prepare;
+use super::shown;
 use super::sides;
 use crate::{Ask, Error, Ports};
 
@@ -37,7 +38,7 @@ pub(crate) fn inventory(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Inventory
         }
     }
     if body.clusters.is_empty() {
-        let (message, next) = prepare::nothing_found(flow, &mut body.findings);
+        let (message, next) = shown::nothing_found(flow, &mut body.findings);
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
     body.clusters.sort_by(|one, other| one.directory.cmp(&other.directory));
@@ -100,7 +101,7 @@ fn checked(body: Check) -> Report<Check> {
         (all, 0) => format!("{all} findings, none blocks"),
         (all, blocking) => format!("{blocking} of {all} findings block an upgrade"),
     };
-    let next = prepare::remedies(&body.findings);
+    let next = shown::remedies(&body.findings);
     let state = if blocking == 0 { State::Done } else { State::Blocked };
     Report::new(state, message, next, body)
 }

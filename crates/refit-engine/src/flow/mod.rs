@@ -3,6 +3,7 @@
 //! In: ports and what the user asks. Out: reports. Each flow looks at the ground, lets the core decide, and does what it
 //! says; nothing is kept between two runs but what stands in the repository and on the forge.
 
+mod broken;
 mod cancel;
 mod carry;
 mod contents;
@@ -11,6 +12,7 @@ mod differ;
 mod ground;
 mod history;
 mod init;
+mod job;
 mod journey;
 mod lines;
 mod look;
@@ -25,6 +27,7 @@ mod requests;
 mod resume;
 mod rollback;
 mod saved;
+mod shown;
 mod sides;
 mod standing;
 mod status;

@@ -16,10 +16,11 @@ use refit_core::release::Version;
 use refit_core::report::{self, Hop, Next};
 use refit_core::rollback::Back;
 use refit_core::stage::Place;
-use refit_manifest::{Path, Stream};
+use refit_manifest::{Entry, Path, Stream};
 
 use super::ground::{Flow, Picked};
 use super::prepare::{self, Planned};
+use super::shown;
 use super::{history, notes, target};
 use crate::ports::{BlobId, CommitId, Log, Logged};
 use crate::{Error, Ports};
@@ -47,7 +48,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
         // A record that cannot be read may be the one that is looked for.
         let is_record = |finding: &Finding| finding.blocks() && finding.subject.starts_with(Record::DIRECTORY);
         if body.findings.iter().any(is_record) {
-            return Ok(prepare::blocked(body, ask));
+            return Ok(shown::blocked(body, ask));
         }
         body.findings.clear();
         let cut = if log.cut {
@@ -56,7 +57,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
             ""
         };
         let message = format!("no upgrade of `{}` is recorded that could go back{cut}", body.cluster);
-        return Ok(prepare::nothing(body, ask, message));
+        return Ok(shown::nothing(body, ask, message));
     };
     body.from = last.record.to.to_string();
     body.to = last.record.from.to_string();
@@ -66,16 +67,16 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
         why: String::new(),
     }];
     body.findings.extend(upgraded_since(group, &last.record));
-    let sides = match sides(flow, group, &last)? {
-        Ok(sides) => sides,
+    let (sides, edits) = match sides(flow, group, &last)? {
+        Ok(found) => found,
         Err(finding) => {
             body.findings.push(finding);
-            return Ok(prepare::blocked(body, ask));
+            return Ok(shown::blocked(body, ask));
         }
     };
     body.findings.extend(past_return(ports, group, &last.record, &sides));
     body.base = sides.first().map(|side| side.origin.clone()).unwrap_or_default();
-    planned(flow, group, (&last.record, &sides), body)
+    planned(flow, group, (&last.record, &sides, &edits), body)
 }
 
 /// Finds the last upgrade in effect: that of the first cluster of the group, with the files of the others that went with it.
@@ -108,7 +109,7 @@ fn last(ports: &Ports<'_>, group: &Group<'_>, log: &Log) -> Result<Option<Last>,
 fn planned(
     flow: Flow<'_>,
     group: &Group<'_>,
-    (undone, sides): (&Record, &[Sides]),
+    (undone, sides, edits): (&Record, &[Sides], &Edits),
     mut body: report::Plan,
 ) -> Result<Planned, Error> {
     let Flow { ports, ask, ground } = flow;
@@ -132,13 +133,13 @@ fn planned(
             stage: undone.stage,
             ..Place::only(&undone.from)
         },
-        edits: &Edits::default(),
+        edits,
     })
     .map_err(|source| Error::Unwritable {
         what: "the record of the rollback",
         source,
     })?;
-    let mut planned = prepare::ready(body, prepare::work(flow, group, plan, accepted)?);
+    let mut planned = shown::ready(body, prepare::work(flow, group, plan, accepted)?);
     if let Some(work) = &planned.work {
         let open = work.plan.open().count();
         let message = format!(
@@ -174,8 +175,8 @@ fn upgraded_since(group: &Group<'_>, undone: &Record) -> Option<Finding> {
     ))
 }
 
-/// Gives the sides of each file: what the upgrade left, and what stood there before.
-fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<Vec<Sides>, Finding>, Error> {
+/// Gives the sides of each file: what the upgrade left, and what stood there before; files that it brought go.
+fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<(Vec<Sides>, Edits), Finding>, Error> {
     let Flow { ports, ground, .. } = flow;
     let change = &last.change;
     let unknown = |message: String| {
@@ -195,9 +196,18 @@ fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<Vec<Si
     let mut paths: Vec<Path> = last.files.iter().chain(moved).cloned().collect();
     let mut seen = BTreeSet::new();
     paths.retain(|path| seen.insert(path.clone()));
-    let mut sides = Vec::new();
+    let (mut sides, mut edits) = (Vec::new(), Edits::default());
     for path in paths {
         let now = ground.snapshot.tree.get(&path);
+        if let (None, Some(new), Some(now)) = (before.get(&path), after.get(&path), now.and_then(Entry::bytes)) {
+            if ports.repository.read(new)? == *now {
+                edits.removes.push(path);
+                continue;
+            }
+        }
+        if before.get(&path).is_none() && now.is_none() {
+            continue;
+        }
         let (Some(old), Some(new), Some(_)) = (before.get(&path), after.get(&path), now) else {
             let message = format!(
                 "`{path}` was moved or removed, before or since commit {}",
@@ -212,7 +222,7 @@ fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<Vec<Si
             path,
         });
     }
-    Ok(Ok(sides))
+    Ok(Ok((sides, edits)))
 }
 
 fn files(ports: &Ports<'_>, commit: &CommitId) -> Result<BTreeMap<Path, BlobId>, Error> {

@@ -10,6 +10,7 @@ use refit_core::stage::{self, Wait};
 use super::ground::{self, Flow, Ground, Picked};
 use super::journey::{self, Leg};
 use super::observe::Open;
+use super::shown;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
 use super::{lines, notes, observe, people, prepare, standing, whose};
@@ -39,7 +40,7 @@ pub(crate) fn status(ports: &Ports<'_>, ask: &Ask) -> Result<Report<Status>, Err
         }
     }
     if body.clusters.is_empty() {
-        let (mut message, mut next) = prepare::nothing_found(flow, &mut body.findings);
+        let (mut message, mut next) = shown::nothing_found(flow, &mut body.findings);
         whose::tell_stranded(flow, &mut message, &mut next)?;
         return Ok(Report::new(State::Blocked, message, next, body).with_exit(Exit::Done));
     }
@@ -137,12 +138,12 @@ impl OnTheWay {
     /// Tells how far it came, where it has several requests.
     fn line(&self) -> Option<RouteLine> {
         let place = &self.leg.place;
-        (place.count() > 1).then(|| RouteLine {
+        (place.count() > 1 || !place.gate.is_empty()).then(|| RouteLine {
             upgrade: self.leg.upgrade.clone(),
             to: place.target.to_string(),
             merged: place.index - 1,
             count: place.count(),
-            hops: self.route.hops.iter().map(prepare::hop).collect(),
+            hops: self.route.hops.iter().map(shown::hop).collect(),
             waits: place.gate.iter().map(|gate| gate.wait.word().to_owned()).collect(),
         })
     }
@@ -176,9 +177,15 @@ fn settle(
     let gate = under.map(|under| under.leg.place.gate.as_slice()).unwrap_or_default();
     if let Some(open) = own.first() {
         let draft = open.request.state == RequestState::Draft;
-        if draft && open.record.open() == 0 && !gate.is_empty() {
+        if draft && open.record.open() == 0 {
             status.state = State::Waiting;
-            status.next = lines::gates(gate, &option);
+            status.next = match gate {
+                [] => vec![lines::opens(
+                    &option,
+                    flow.ask.snapshot.as_ref().map(|_| " --snapshot FILE"),
+                )],
+                gate => lines::gates(gate, &option),
+            };
             return Ok(());
         }
         status.state = if draft { State::DecisionNeeded } else { State::Waiting };
@@ -212,7 +219,7 @@ fn settle(
         status.next = vec![lines::waits(&option)];
     } else if status.findings.iter().any(Finding::blocks) {
         status.state = State::Blocked;
-        status.next = prepare::remedies(&status.findings);
+        status.next = shown::remedies(&status.findings);
     } else {
         let recorded = cluster.record.as_ref().map(|record| record.to.to_string());
         if recorded.as_ref() == Some(&status.installed) {
@@ -265,9 +272,12 @@ fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
     Ok(planned.work.map(|work| work.plan.open().count()))
 }
 
-/// Gives the place of the open request among those of its upgrade.
+/// Gives the place of the open request among those of its upgrade, in brackets; nothing where it is the only one.
 fn place(route: &RouteLine) -> String {
-    format!("{} of {} on the way to {}", route.merged + 1, route.count, route.to)
+    match route.count {
+        1 => String::new(),
+        count => format!(" ({} of {count} on the way to {})", route.merged + 1, route.to),
+    }
 }
 
 fn sentence(status: &ClusterStatus) -> String {
@@ -296,11 +306,14 @@ fn sentence(status: &ClusterStatus) -> String {
                     let words = route.waits.iter().filter_map(|word| word.parse::<Wait>().ok());
                     let before = stage::before(words).unwrap_or_default();
                     let place = place(route);
-                    format!("`{cluster}` runs {installed}, request {number} ({place}) is a draft: {before}")
+                    format!("`{cluster}` runs {installed}, request {number}{place} is a draft: {before}")
+                }
+                _ if status.requests.first().is_some_and(|request| request.state == "draft") => {
+                    format!("`{cluster}` runs {installed}, request {number} is a draft, and what it waited for is so")
                 }
                 Some(route) => {
                     let place = place(route);
-                    format!("`{cluster}` runs {installed}, request {number} ({place}) waits for review")
+                    format!("`{cluster}` runs {installed}, request {number}{place} waits for review")
                 }
                 None => format!("`{cluster}` runs {installed}, request {number} waits for review"),
             }
@@ -308,7 +321,7 @@ fn sentence(status: &ClusterStatus) -> String {
         State::Ready => {
             let route = status.route.iter();
             let far = route.map(|route| {
-                let verb = prepare::is_or_are(route.merged);
+                let verb = shown::is_or_are(route.merged);
                 format!(
                     "{} of {} requests on the way to {} {verb} merged",
                     route.merged, route.count, route.to

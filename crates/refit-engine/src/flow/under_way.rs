@@ -12,7 +12,8 @@ use refit_core::release::Version;
 
 use super::ground::{Flow, Pick, Picked};
 use super::observe::Open;
-use super::prepare::{self, Planned};
+use super::prepare::Planned;
+use super::shown;
 use super::{notes, observe, whose};
 use crate::ports::ChangeRequest;
 use crate::{Ask, Error, Target};
@@ -209,8 +210,8 @@ pub(super) fn or_plan(flow: Flow<'_>) -> Result<Meant<'_>, Error> {
             }
             Ok(Meant::Groups(asked))
         }
-        Pick::Choose(groups) => Ok(Meant::Whole(prepare::choose(flow, &groups).into())),
-        Pick::None => Ok(Meant::Whole(prepare::nothing_there(flow).into())),
+        Pick::Choose(groups) => Ok(Meant::Whole(shown::choose(flow, &groups).into())),
+        Pick::None => Ok(Meant::Whole(shown::nothing_there(flow).into())),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: reports. Out: text for people.
 
-use refit_core::report::{Check, Hop, Plan, Report, RequestDraft, Upgrade};
+use refit_core::report::{Check, GateLine, Hop, Plan, Report, RequestDraft, Upgrade};
 use refit_core::stage::{self, Wait};
 
 use crate::view::decisions;
@@ -24,6 +24,10 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
             .collect::<String>();
         entry(&mut text, &plan.platform, &format!("{}{route}", plan.from));
         hops(&mut text, &plan.route);
+        for (at, step) in plan.repair.iter().enumerate() {
+            entry(&mut text, "repair", &format!("{}. {}", at + 1, step.what));
+            step.commands.iter().for_each(|command| line!(&mut text, "{command}"));
+        }
         entry(&mut text, "base", &plan.base);
         entry(&mut text, "upgrade", &plan.upgrade);
     }
@@ -60,15 +64,16 @@ fn requests(text: &mut String, requests: &[RequestDraft]) {
             "request",
             &format!("{}: {}{branch}", request.state, request.title),
         );
-        if let Some(before) = before(&request.waits) {
-            entry(text, "", &before);
+        for gate in &request.gates {
+            entry(text, "", &before(gate));
+            gate.why.iter().for_each(|why| entry(text, "", &format!("- {why}")));
         }
     }
 }
 
 /// Says what must be true before the merge of a request.
-fn before(waits: &[String]) -> Option<String> {
-    stage::before(waits.iter().filter_map(|word| word.parse::<Wait>().ok()))
+fn before(gate: &GateLine) -> String {
+    stage::before(gate.what.parse::<Wait>().into_iter()).unwrap_or_default()
 }
 
 /// Renders `refit check`.
