@@ -186,7 +186,7 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request<'_>, &Chos
         snapshot
             .evidence
             .release(platform.as_str())
-            .filter(|runs| *runs != hop.from)
+            .filter(|runs| *runs < hop.from)
     });
     let last = group.records().next();
     let converted = last.is_some_and(|record| record.goes_on() && record.stage != Stage::Upgrade);

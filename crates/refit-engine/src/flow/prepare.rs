@@ -157,7 +157,12 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.findings
         .retain(|finding| finding.code != Code::VersionUnclear || stated.is_none());
     body.from = from.to_string();
+    let broken = broken::look(flow, group, &from)?;
+    let is_broken = broken.findings.iter().any(Finding::blocks);
+    body.findings.extend(broken.findings);
+    body.repair = broken.steps;
     let way = match target::choose(flow, group, &from)? {
+        Choice::Nothing(_) if is_broken => return Ok(blocked(body, ask)),
         Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
         Choice::Refused(to, findings) => {
             body.to = to.map(|to| to.to_string()).unwrap_or_default();
@@ -169,9 +174,6 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.to = way.route.to.to_string();
     body.route = way.route.hops.iter().map(hop).collect();
     body.findings.extend(way.findings.iter().cloned());
-    let broken = broken::look(flow, group, &from)?;
-    body.findings.extend(broken.findings);
-    body.repair = broken.steps;
     let note = notes::read(ports, &journey::id(flow, group, &way.route.to))?;
     let Some(leg) = journey::next(flow, group, &way, note.as_ref())? else {
         return Ok(blocked(body, ask));

@@ -13,7 +13,7 @@ use super::observe::Open;
 use super::shown;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
-use super::{lines, notes, observe, people, prepare, standing, whose};
+use super::{broken, lines, notes, observe, people, prepare, standing, whose};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports, Way};
 
@@ -76,8 +76,9 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
     } = *seen;
     let installed = cluster.main().and_then(|file| file.detection.version.clone());
     let own = under_way.open_of(&group.names());
-    let (mut available, findings) = (None, cluster.findings.clone());
+    let (mut available, mut findings) = (None, cluster.findings.clone());
     if let Some(from) = &installed {
+        findings.extend(broken::look(flow, group, from)?.findings);
         let newest = Ask {
             target: crate::Target::default(),
             ..ask.clone()

@@ -15,7 +15,7 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
     for choice in &plan.choices {
         line!(&mut text, "  {choice}");
     }
-    if !plan.to.is_empty() {
+    if !plan.to.is_empty() || !plan.repair.is_empty() {
         clusters(&mut text, &plan.cluster, &plan.with);
         let route = plan
             .route
