@@ -75,14 +75,12 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
     if gates.is_empty() {
         return Vec::new();
     }
-    let ways = gates.iter().flat_map(|gate| match gate.ways.len() {
-        0 => Vec::new(),
-        ..=FEW => gate
-            .ways
-            .iter()
-            .map(|way| Next::run(way.as_str(), gate.wait.ways()))
-            .collect(),
-        _ => vec![Next::say(format!("{}: its text has the commands", gate.wait.ways()))],
+    let ways = gates.iter().flat_map(|gate| {
+        let what = gate.wait.ways();
+        if gate.ways.len() > FEW {
+            return vec![Next::say(format!("{what}: its text has the commands"))];
+        }
+        gate.ways.iter().map(|way| Next::run(way.as_str(), what)).collect()
     });
     let shown = Next::run(
         format!("refit resume --snapshot FILE{option}"),

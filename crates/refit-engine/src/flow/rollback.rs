@@ -199,13 +199,13 @@ fn sides(flow: Flow<'_>, group: &Group<'_>, last: &Last) -> Result<Result<(Vec<S
     let (mut sides, mut edits) = (Vec::new(), Edits::default());
     for path in paths {
         let now = ground.snapshot.tree.get(&path);
-        if let (None, Some(new), Some(now)) = (before.get(&path), after.get(&path), now.and_then(Entry::bytes)) {
-            if ports.repository.read(new)? == *now {
-                edits.removes.push(path);
-                continue;
-            }
+        if let (None, Some(new), Some(now)) = (before.get(&path), after.get(&path), now.and_then(Entry::bytes))
+            && ports.repository.read(new)? == *now
+        {
+            edits.removes.push(path);
+            continue;
         }
-        if before.get(&path).is_none() && now.is_none() {
+        if !before.contains_key(&path) && now.is_none() {
             continue;
         }
         let (Some(old), Some(new), Some(_)) = (before.get(&path), after.get(&path), now) else {

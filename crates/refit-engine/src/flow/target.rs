@@ -19,7 +19,7 @@ pub(super) enum Choice {
     /// The installed release is the target, or nothing newer is there.
     Nothing(String),
     /// This way, with what was found about it.
-    To(Way),
+    To(Box<Way>),
     /// There is no such target, or no way to it.
     Refused(Option<Version>, Vec<Finding>),
 }
@@ -70,7 +70,10 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
     let find = |start: &Start| route::find(start, &to, &flow.ground.versions, &known);
     let start = concluded(flow, group, from, (&known, &find))?;
     match find(&seen(flow, &start)) {
-        Ok(route) if is_there => return Ok(Choice::To(with_concluded(flow, Way::of(route), find(&start).ok()))),
+        Ok(route) if is_there => {
+            let way = with_concluded(flow, Way::of(route), find(&start).ok());
+            return Ok(Choice::To(Box::new(way)));
+        }
         Ok(_) => {}
         Err(reason) if is_there || matches!(reason, NoRoute::Downgrade { .. }) => {
             findings.push(refusal(flow, &reason)?);
@@ -114,7 +117,7 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
     let Some(route) = chosen.route else {
         // None can be reached: the newest one says why.
         return Ok(match find(&on, first) {
-            Ok(route) => Choice::To(Way::of(route)),
+            Ok(route) => Choice::To(Box::new(Way::of(route))),
             Err(reason) => Choice::Refused(Some(first.clone()), vec![refusal(flow, &reason)?]),
         });
     };
@@ -125,7 +128,7 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
         way.findings
             .push(Finding::new(Code::TargetChosen, to.to_string(), message));
     }
-    Ok(Choice::To(way))
+    Ok(Choice::To(Box::new(way)))
 }
 
 fn with_concluded(flow: Flow<'_>, way: Way, concluded: Option<Route>) -> Way {
