@@ -6,6 +6,7 @@ mod bodies;
 mod conversions;
 mod groups;
 mod people;
+mod planned;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ pub use bodies::*;
 pub use conversions::*;
 pub use groups::{Groups, OfGroup, Reports};
 pub use people::*;
+pub use planned::*;
 
 /// The version of all serialized results and records.
 pub const API_VERSION: &str = "refit.dev/v1alpha1";

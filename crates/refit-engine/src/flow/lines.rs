@@ -1,7 +1,7 @@
 //! Requests and next actions as people and programs read them.
 
 use refit_core::finding::{Code, Finding};
-use refit_core::progress::{Beside, Cause};
+use refit_core::progress::{Beside, Cause, Other};
 use refit_core::report::{DecisionLine, Next, RequestLine};
 use refit_core::stage::Gate;
 
@@ -178,41 +178,7 @@ pub(super) fn regroup(number: u64, anew: &str, option: &str) -> Vec<Next> {
 pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
     let option = &work.option;
     match cause {
-        Cause::OtherOpen(other) if other.beside == Beside::Overtaken => vec![overtaken(other.number)],
-        Cause::OtherOpen(other) if other.beside == Beside::Order => {
-            let close = format!("refit request close {}", other.number);
-            vec![Next::run(
-                close,
-                "close it; the one that comes next is opened again by `refit resume`",
-            )]
-        }
-        Cause::OtherOpen(other) if other.beside == Beside::Clusters => {
-            let mut next = regroup(other.number, &command(work, " --supersede"), option);
-            // The way back has no such option.
-            next.drain(..usize::from(work.plan.undone.is_some()));
-            next
-        }
-        Cause::OtherOpen(other) if work.plan.undone.is_some() => vec![
-            Next::run(
-                format!("refit request merge {}", other.number),
-                "finish the open one first",
-            ),
-            Next::run(format!("refit cancel{option}"), "give the open one up"),
-        ],
-        Cause::OtherOpen(other) => vec![
-            Next::run(
-                command(work, " --supersede"),
-                format!(
-                    "close request {} and go to {} instead",
-                    other.number,
-                    work.plan.target()
-                ),
-            ),
-            Next::run(
-                format!("refit request merge {}", other.number),
-                "finish the open one first",
-            ),
-        ],
+        Cause::OtherOpen(other) => beside(other, work),
         Cause::OtherHasCommits(other) => vec![
             Next::run(
                 format!("refit request merge {}", other.number),
@@ -243,5 +209,47 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
         .take(if matches!(cause, Cause::Declined(_)) { 2 } else { 1 })
         .collect(),
         Cause::Paused(_) => vec![Next::run(format!("refit pause --off{option}"), "end the pause")],
+    }
+}
+
+/// Gives the ways on where another request of the same clusters is open.
+fn beside(other: &Other, work: &Work) -> Vec<Next> {
+    let option = &work.option;
+    match other.beside {
+        Beside::Overtaken => vec![overtaken(other.number)],
+        Beside::Order => {
+            let close = format!("refit request close {}", other.number);
+            vec![Next::run(
+                close,
+                "close it; the one that comes next is opened again by `refit resume`",
+            )]
+        }
+        Beside::Clusters => {
+            let mut next = regroup(other.number, &command(work, " --supersede"), option);
+            // The way back has no such option.
+            next.drain(..usize::from(work.plan.undone.is_some()));
+            next
+        }
+        Beside::Release if work.plan.undone.is_some() => vec![
+            Next::run(
+                format!("refit request merge {}", other.number),
+                "finish the open one first",
+            ),
+            Next::run(format!("refit cancel{option}"), "give the open one up"),
+        ],
+        Beside::Release => vec![
+            Next::run(
+                command(work, " --supersede"),
+                format!(
+                    "close request {} and go to {} instead",
+                    other.number,
+                    work.plan.target()
+                ),
+            ),
+            Next::run(
+                format!("refit request merge {}", other.number),
+                "finish the open one first",
+            ),
+        ],
     }
 }

@@ -179,7 +179,12 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         pause: Heed::Pass,
         ..Wishes::default()
     };
-    Ok(match carry::run(ports, work, wishes)? {
+    Ok(fresh(carry::run(ports, work, wishes)?, work, request))
+}
+
+/// Tells what came of bringing a request up to date.
+fn fresh(end: End, work: &Work, request: &ChangeRequest) -> Fresh {
+    match end {
         End::Waits(fresh) => Fresh::Computed(fresh, Box::new(work.clone())),
         End::Holds(fresh) => {
             let mut report = report(
@@ -210,7 +215,7 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
             };
             Fresh::Not(report)
         }
-    })
+    }
 }
 
 fn unplanned(planned: &Planned, request: &ChangeRequest) -> Report<Request> {

@@ -5,7 +5,7 @@ use refit_core::inventory::{Cluster, Group};
 use refit_core::release::Version;
 use refit_core::report::{ClusterStatus, Exit, Next, Report, RouteLine, State, Status};
 use refit_core::route::Route;
-use refit_core::stage::{self, Wait};
+use refit_core::stage::{self, Gate, Wait};
 
 use super::ground::{self, Flow, Ground, Picked};
 use super::journey::{self, Leg};
@@ -177,32 +177,7 @@ fn settle(
     let option = flow.ground.option(group);
     let gate = under.map(|under| under.leg.place.gate.as_slice()).unwrap_or_default();
     if let Some(open) = own.first() {
-        let draft = open.request.state == RequestState::Draft;
-        if draft && open.record.open() == 0 {
-            status.state = State::Waiting;
-            status.next = match gate {
-                [] => vec![lines::opens(
-                    &option,
-                    flow.ask.snapshot.as_ref().map(|_| " --snapshot FILE"),
-                )],
-                gate => lines::gates(gate, &option),
-            };
-            return Ok(());
-        }
-        status.state = if draft { State::DecisionNeeded } else { State::Waiting };
-        status.next = if draft {
-            vec![lines::waits(&option)]
-        } else {
-            let added = people_added(flow, open)?;
-            match added.as_slice() {
-                [] => lines::review(&open.request),
-                added => {
-                    let people = format!("people added commits to its branch: {}", added.join(", "));
-                    let ways = lines::keep_or_discard(&option);
-                    std::iter::once(Next::say(people)).chain(ways).collect()
-                }
-            }
-        };
+        (status.state, status.next) = open_one(flow, open, (gate, &option))?;
     } else if let Some(open) = held(flow, seen)? {
         if open == 0 && status.route.as_ref().is_some_and(|route| route.merged > 0) {
             status.state = State::Ready;
@@ -229,6 +204,34 @@ fn settle(
         offer(flow.ground, &option, status);
     }
     Ok(())
+}
+
+/// Decides state and next actions where a request is open.
+fn open_one(flow: Flow<'_>, open: &Open, (gate, option): (&[Gate], &str)) -> Result<(State, Vec<Next>), Error> {
+    let is_draft = open.request.state == RequestState::Draft;
+    if is_draft && open.record.open() == 0 {
+        let next = match gate {
+            [] => vec![lines::opens(
+                option,
+                flow.ask.snapshot.as_ref().map(|_| " --snapshot FILE"),
+            )],
+            gate => lines::gates(gate, option),
+        };
+        return Ok((State::Waiting, next));
+    }
+    if is_draft {
+        return Ok((State::DecisionNeeded, vec![lines::waits(option)]));
+    }
+    let added = people_added(flow, open)?;
+    let next = match added.as_slice() {
+        [] => lines::review(&open.request),
+        added => {
+            let people = format!("people added commits to its branch: {}", added.join(", "));
+            let ways = lines::keep_or_discard(option);
+            std::iter::once(Next::say(people)).chain(ways).collect()
+        }
+    };
+    Ok((State::Waiting, next))
 }
 
 /// Lists the commits of people on the branch of a request that nobody agreed to yet.
@@ -273,6 +276,32 @@ fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
     Ok(planned.work.map(|work| work.plan.open().count()))
 }
 
+/// Says what the open request of a cluster waits for.
+fn waits(status: &ClusterStatus, installed: &str) -> String {
+    let cluster = &status.cluster;
+    let number = status
+        .requests
+        .first()
+        .map(|request| request.number)
+        .unwrap_or_default();
+    match &status.route {
+        Some(route) if !route.waits.is_empty() => {
+            let words = route.waits.iter().filter_map(|word| word.parse::<Wait>().ok());
+            let before = stage::before(words).unwrap_or_default();
+            let place = place(route);
+            format!("`{cluster}` runs {installed}, request {number}{place} is a draft: {before}")
+        }
+        _ if status.requests.first().is_some_and(|request| request.state == "draft") => {
+            format!("`{cluster}` runs {installed}, request {number} is a draft, and what it waited for is so")
+        }
+        Some(route) => {
+            let place = place(route);
+            format!("`{cluster}` runs {installed}, request {number}{place} waits for review")
+        }
+        None => format!("`{cluster}` runs {installed}, request {number} waits for review"),
+    }
+}
+
 /// Gives the place of the open request among those of its upgrade, in brackets; nothing where it is the only one.
 fn place(route: &RouteLine) -> String {
     match route.count {
@@ -296,29 +325,7 @@ fn sentence(status: &ClusterStatus) -> String {
             let to = status.available.as_deref().unwrap_or_default();
             format!("`{cluster}` runs {installed}, {to} is available")
         }
-        State::Waiting => {
-            let number = status
-                .requests
-                .first()
-                .map(|request| request.number)
-                .unwrap_or_default();
-            match &status.route {
-                Some(route) if !route.waits.is_empty() => {
-                    let words = route.waits.iter().filter_map(|word| word.parse::<Wait>().ok());
-                    let before = stage::before(words).unwrap_or_default();
-                    let place = place(route);
-                    format!("`{cluster}` runs {installed}, request {number}{place} is a draft: {before}")
-                }
-                _ if status.requests.first().is_some_and(|request| request.state == "draft") => {
-                    format!("`{cluster}` runs {installed}, request {number} is a draft, and what it waited for is so")
-                }
-                Some(route) => {
-                    let place = place(route);
-                    format!("`{cluster}` runs {installed}, request {number}{place} waits for review")
-                }
-                None => format!("`{cluster}` runs {installed}, request {number} waits for review"),
-            }
-        }
+        State::Waiting => waits(status, installed),
         State::Ready => {
             let route = status.route.iter();
             let far = route.map(|route| {
