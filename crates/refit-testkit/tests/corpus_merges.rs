@@ -8,7 +8,7 @@
 use std::path::{Path as FilePath, PathBuf};
 
 use refit_core::catalog::Catalog;
-use refit_core::check::{self, Target};
+use refit_core::check;
 use refit_core::detect::{Recognised, detect, recognise};
 use refit_core::generated::Generated;
 use refit_core::options::{Options, recover};
@@ -98,19 +98,11 @@ impl Manifest<'_> {
         let theirs = rendered(to, options, self.catalog).expect("the target can be rendered");
         let next = split(&theirs).expect("the target is a stream");
         let definitions = |stream: &Stream| check::definitions(&Generated::read(stream, self.catalog));
-        let target = Target {
-            from,
-            to,
-            before: None,
-            catalog: self.catalog,
-        };
-        let findings = target.definitions(&definitions(&self.stream), &definitions(&next));
-        let mut blocking: Vec<&str> = findings
-            .iter()
-            .filter(|finding| finding.blocks())
-            .map(|finding| finding.code.word())
-            .collect();
-        blocking.dedup();
+        // One hop alone: a route would go over the releases between.
+        let stored = check::stored(&definitions(&self.stream), from, self.catalog);
+        let after = definitions(&next);
+        let is_refused = !check::removed(&stored, |name| after.get(name).map(check::names)).is_empty();
+        let blocking: &[&str] = if is_refused { &["StoredVersionRemoved"] } else { &[] };
         let file = self.path.file_name().and_then(|name| name.to_str()).expect("a name");
         let one = |bytes: &[u8]| [(Path::new(file), Entry::file(bytes))].into_iter().collect::<Tree>();
         let ours = tree(self.path.parent().expect("a directory"));
@@ -139,7 +131,7 @@ impl Manifest<'_> {
             Outcome::Conflict => format!("decision needed, {}", count(Outcome::Conflict)),
             Outcome::Blocked => "blocked file".to_owned(),
         };
-        match blocking.as_slice() {
+        match blocking {
             [] => merged,
             codes => format!("blocked {} (files: {merged})", codes.join(" ")),
         }
