@@ -87,6 +87,17 @@ pub struct Review {
 /// Rules of other groups and kinds are passed over. Where one rule gives a review of the weight [`Weight::Stop`], the
 /// object stays as it is. A version newer than the wanted one stays, with a report.
 pub fn convert(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule]) -> Converted {
+    convert_extent(object, wanted, rules, run::Extent::Whole)
+}
+
+/// Converts a part of an object, such as the content of a patch: what is not written there may be written elsewhere.
+///
+/// So nothing is required, no default is written, and rules that ask for the absence of something do not run.
+pub fn convert_part(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule]) -> Converted {
+    convert_extent(object, wanted, rules, run::Extent::Part)
+}
+
+fn convert_extent(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule], extent: run::Extent) -> Converted {
     let text = |key| object.get(key).and_then(NodeRef::text).unwrap_or_default();
     let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
     let kind = text("kind");
@@ -103,6 +114,7 @@ pub fn convert(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule]) -> Co
         group,
         version,
         wanted,
+        extent,
     };
     let mut outcome = run::run(&subject, &about);
     if outcome.is_stopped() || outcome.changes.is_empty() {

@@ -10,4 +10,5 @@ mod flux;
 mod helm;
 mod others;
 mod page;
+mod property;
 mod template;

@@ -2,7 +2,8 @@
 
 use refit_core::catalog::{Catalog, ConversionRules};
 use refit_core::release::Version;
-use refit_manifest::convert::Rule;
+use refit_manifest::convert::{Rule, convert_part};
+use refit_manifest::{Stream, edit};
 
 use super::support::*;
 
@@ -183,6 +184,34 @@ fn a_generator_of_artifacts_in_the_wrong_group_is_an_error_of_its_user() {
         &source("v1beta1", "ArtifactGenerator", "  a: 1\n"),
         "source.extensions.fluxcd.io/v1beta1",
     );
+}
+
+#[test]
+fn a_part_of_an_object_need_not_hold_what_the_whole_must() {
+    let rules = catalog().rules().open_at(&Version::new(2, 9, 0));
+    for (before, wanted) in [
+        (image("v1beta2", "ImageRepository", "  suspend: true\n"), "v1"),
+        (notification("v1beta2", "Receiver", "  suspend: true\n"), "v1"),
+        (
+            object(
+                "helm.toolkit.fluxcd.io/v2beta2",
+                "HelmRelease",
+                "  chart: {spec: {valuesFile: a}}\n",
+            ),
+            "v2",
+        ),
+    ] {
+        let stream = Stream::split(before.as_bytes().into()).unwrap();
+        let converted = convert_part(stream.documents()[0].root().unwrap(), Some(wanted), &rules);
+        let bytes = edit::apply(stream.bytes(), &converted.splices).unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let line = text.lines().next().unwrap();
+        assert!(
+            line.ends_with(&format!("/{wanted}")) && converted.reviews.is_empty(),
+            "{converted:#?}"
+        );
+        assert!(!text.contains("valuesFile:"), "{text}");
+    }
 }
 
 #[test]

@@ -20,6 +20,16 @@ pub(super) struct Subject<'a, 'r> {
     pub(super) group: &'a str,
     pub(super) version: &'a str,
     pub(super) wanted: Option<&'r str>,
+    pub(super) extent: Extent,
+}
+
+/// How much of an object is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// A part; the rest stands elsewhere.
+    Part,
 }
 
 /// What the rules made of an object.
@@ -95,6 +105,7 @@ impl<'a> Runner<'a, '_> {
         };
         match condition {
             Condition::Present(field) => !self.found(field.steps()).is_empty(),
+            Condition::Absent(_) | Condition::Not(_) if self.subject.extent == Extent::Part => false,
             Condition::Absent(field) => self.found(field.steps()).is_empty(),
             Condition::Equal(field, values) => texts(field).iter().any(|text| values.contains(text)),
             Condition::Matching(field, pattern) => texts(field).iter().any(|text| pattern.is_in(text)),

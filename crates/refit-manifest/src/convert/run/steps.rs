@@ -4,13 +4,15 @@ use super::super::draft::{Draft, Entry, Form, Hindrance, Item, Mapping, Scalar, 
 use super::super::field::{At, Field, text_of};
 use super::super::rule::{Defaults, Operation, Place, Shapes, Texts, Weight};
 use super::super::{template, wrap};
-use super::{Runner, shown};
+use super::{Extent, Runner, shown};
 use crate::parse::{self, Kind, Layout, NodeRef};
 use crate::scalar::{self, Style};
 
 impl<'a> Runner<'a, '_> {
     pub(super) fn operation(&mut self, operation: &Operation) {
+        let is_part = self.subject.extent == Extent::Part;
         match operation {
+            Operation::Default { .. } | Operation::Require { .. } if is_part => {}
             Operation::SetVersion => self.set_version(),
             Operation::Remove(field) => self.each(field, Self::remove),
             Operation::Move { from, to } => self.pairwise(from, to, Self::relocate),
