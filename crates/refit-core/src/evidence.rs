@@ -116,3 +116,90 @@ impl Evidence {
             .map(|(version, _)| version)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Evidence, Error> {
+        Evidence::read(&Arc::from(text.as_bytes()))
+    }
+
+    fn definition(stored: &str) -> String {
+        format!(
+            r#"{{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {{"name": "as.x.dev",
+            "labels": {{"app.kubernetes.io/version": "v2.6.4", "app.kubernetes.io/part-of": "flux"}}}}, "spec": {{"group": "x.dev",
+            "names": {{"kind": "A"}}, "versions": [{{"name": "v1", "served": true, "storage": true, "schema": {{"openAPIV3Schema":
+            {{"type": "object"}}}}}}, {{"name": "v1beta1", "served": true, "storage": false, "deprecated": true}}]}}, "status":
+            {{"storedVersions": [{stored}]}}}}"#
+        )
+    }
+
+    fn list(items: &[&str]) -> String {
+        format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{}]}}"#, items.join(","))
+    }
+
+    const DEPLOYMENT: &str = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "c", "namespace": "flux-system",
+        "generation": 2, "labels": {"app.kubernetes.io/version": "v2.6.4", "app.kubernetes.io/part-of": "flux"}}, "spec":
+        {"replicas": 1, "template": {"spec": {"containers": [{"name": "side", "image": "s:1"}, {"name": "manager", "image":
+        "c:v1"}]}}}, "status": {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "availableReplicas": 1}}"#;
+
+    #[test]
+    fn a_list_of_kubectl_tells_versions_controllers_and_kubernetes() {
+        let version = r#"{"clientVersion": {"gitVersion": "v1.36.0"}, "serverVersion": {"gitVersion": "v1.33.4-eks-a1b2"}}"#;
+        let object = r#"{"apiVersion": "x.dev/v1", "kind": "A", "metadata": {"name": "o", "managedFields": [{"manager": "m",
+            "apiVersion": "x.dev/v1beta1", "fieldsV1": {"f:spec": {}}}, {"manager": "n", "apiVersion": "x.dev/v1"}]}}"#;
+        let of_object = list(&[object]);
+        let text = format!("{}\n{version}\n{of_object}\n", list(&[&definition("\"v1beta1\", \"v1\""), DEPLOYMENT]));
+        let evidence = read(&text).unwrap();
+        let held = &evidence.definitions["as.x.dev"];
+        assert_eq!((held.storage(), held.stored.join(" ").as_str()), (Some("v1"), "v1beta1 v1"));
+        assert_eq!(held.names().collect::<Vec<_>>(), ["v1", "v1beta1"]);
+        let controller = &evidence.controllers[0];
+        assert_eq!((controller.image.as_str(), controller.rolled_out), ("c:v1", true));
+        assert_eq!(evidence.kubernetes, Some(Version::new(1, 33, 4)));
+        assert_eq!(evidence.release("flux"), Some(Version::new(2, 6, 4)));
+        assert_eq!(evidence.release("other"), None);
+        let managed: Vec<&String> = evidence.managed["as.x.dev"].iter().collect();
+        assert_eq!(managed, ["v1", "v1beta1"]);
+    }
+
+    #[test]
+    fn a_list_in_yaml_says_the_same_as_one_in_json() {
+        let json = list(&[&definition("\"v1\""), DEPLOYMENT]);
+        let yaml = format!("apiVersion: v1\nitems:\n- {}\n- {DEPLOYMENT}\nkind: List\n", definition("\"v1\""));
+        assert_eq!(read(&yaml).unwrap(), read(&json).unwrap());
+        let several = format!("---\n{}\n---\n{DEPLOYMENT}\n", definition("\"v1\""));
+        assert_eq!(read(&format!("# two\n{several}")).unwrap(), read(&json).unwrap());
+    }
+
+    #[test]
+    fn nodes_tell_kubernetes_where_no_server_does() {
+        let node = |version: &str| format!(r#"{{"kind": "Node", "status": {{"nodeInfo": {{"kubeletVersion": "{version}"}}}}}}"#);
+        let text = list(&[&definition("\"v1\""), &node("v1.31.2"), &node("v1.32.0+k3s1")]);
+        assert_eq!(read(&text).unwrap().kubernetes, Some(Version::new(1, 32, 0)));
+    }
+
+    fn check_refused(text: &str, expected: &str) {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.starts_with(expected) && error.contains("; hint: "), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_snapshot_of_one_cluster_is_refused_with_what_to_do() {
+        let whole = list(&[&definition("\"v1\"")]);
+        check_refused("  \n", "the snapshot is empty");
+        check_refused(&whole[..whole.len() - 20], "the snapshot is cut off at line 5");
+        check_refused(&format!("{whole}\nerror: gone"), "the snapshot is not JSON at line 6");
+        check_refused("NAME   CREATED AT\nas.x.dev   2024\n", "the snapshot holds no Kubernetes objects but begins with `NAME CREATED AT");
+        check_refused("a: [\n", "the snapshot is neither JSON nor YAML");
+        check_refused(&list(&[DEPLOYMENT]), "the snapshot holds 1 objects and no CustomResourceDefinition");
+        check_refused(&list(&[]), "the snapshot holds 1 objects and no CustomResourceDefinition");
+        check_refused(&list(&[&definition("")]), "the snapshot was not read from a cluster: `as.x.dev` has no");
+        let twice = format!("{whole}{}", list(&[&definition("\"v1beta1\", \"v1\"")]));
+        check_refused(&twice, "the snapshot holds `as.x.dev` twice, and differently");
+        assert!(read(&format!("{whole}{whole}")).is_ok());
+        check_refused("apiVersion: v1\nitems:\n- kind: Node\n", "the snapshot is cut off at line");
+        check_refused("a: b\n", "the snapshot holds no Kubernetes objects");
+    }
+}

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 mod broken;
+mod issues;
 mod migrate;
 mod server;
 mod support;
