@@ -136,7 +136,10 @@ mod tests {
     }
 
     fn list(items: &[&str]) -> String {
-        format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{}]}}"#, items.join(","))
+        format!(
+            r#"{{"apiVersion": "v1", "kind": "List", "items": [{}]}}"#,
+            items.join(",")
+        )
     }
 
     const DEPLOYMENT: &str = r#"{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "c", "namespace": "flux-system",
@@ -146,14 +149,21 @@ mod tests {
 
     #[test]
     fn a_list_of_kubectl_tells_versions_controllers_and_kubernetes() {
-        let version = r#"{"clientVersion": {"gitVersion": "v1.36.0"}, "serverVersion": {"gitVersion": "v1.33.4-eks-a1b2"}}"#;
+        let version =
+            r#"{"clientVersion": {"gitVersion": "v1.36.0"}, "serverVersion": {"gitVersion": "v1.33.4-eks-a1b2"}}"#;
         let object = r#"{"apiVersion": "x.dev/v1", "kind": "A", "metadata": {"name": "o", "managedFields": [{"manager": "m",
             "apiVersion": "x.dev/v1beta1", "fieldsV1": {"f:spec": {}}}, {"manager": "n", "apiVersion": "x.dev/v1"}]}}"#;
         let of_object = list(&[object]);
-        let text = format!("{}\n{version}\n{of_object}\n", list(&[&definition("\"v1beta1\", \"v1\""), DEPLOYMENT]));
+        let text = format!(
+            "{}\n{version}\n{of_object}\n",
+            list(&[&definition("\"v1beta1\", \"v1\""), DEPLOYMENT])
+        );
         let evidence = read(&text).unwrap();
         let held = &evidence.definitions["as.x.dev"];
-        assert_eq!((held.storage(), held.stored.join(" ").as_str()), (Some("v1"), "v1beta1 v1"));
+        assert_eq!(
+            (held.storage(), held.stored.join(" ").as_str()),
+            (Some("v1"), "v1beta1 v1")
+        );
         assert_eq!(held.names().collect::<Vec<_>>(), ["v1", "v1beta1"]);
         let controller = &evidence.controllers[0];
         assert_eq!((controller.image.as_str(), controller.rolled_out), ("c:v1", true));
@@ -167,7 +177,10 @@ mod tests {
     #[test]
     fn a_list_in_yaml_says_the_same_as_one_in_json() {
         let json = list(&[&definition("\"v1\""), DEPLOYMENT]);
-        let yaml = format!("apiVersion: v1\nitems:\n- {}\n- {DEPLOYMENT}\nkind: List\n", definition("\"v1\""));
+        let yaml = format!(
+            "apiVersion: v1\nitems:\n- {}\n- {DEPLOYMENT}\nkind: List\n",
+            definition("\"v1\"")
+        );
         assert_eq!(read(&yaml).unwrap(), read(&json).unwrap());
         let several = format!("---\n{}\n---\n{DEPLOYMENT}\n", definition("\"v1\""));
         assert_eq!(read(&format!("# two\n{several}")).unwrap(), read(&json).unwrap());
@@ -175,7 +188,9 @@ mod tests {
 
     #[test]
     fn nodes_tell_kubernetes_where_no_server_does() {
-        let node = |version: &str| format!(r#"{{"kind": "Node", "status": {{"nodeInfo": {{"kubeletVersion": "{version}"}}}}}}"#);
+        let node = |version: &str| {
+            format!(r#"{{"kind": "Node", "status": {{"nodeInfo": {{"kubeletVersion": "{version}"}}}}}}"#)
+        };
         let text = list(&[&definition("\"v1\""), &node("v1.31.2"), &node("v1.32.0+k3s1")]);
         assert_eq!(read(&text).unwrap().kubernetes, Some(Version::new(1, 32, 0)));
     }
@@ -191,15 +206,30 @@ mod tests {
         check_refused("  \n", "the snapshot is empty");
         check_refused(&whole[..whole.len() - 20], "the snapshot is cut off at line 5");
         check_refused(&format!("{whole}\nerror: gone"), "the snapshot is not JSON at line 6");
-        check_refused("NAME   CREATED AT\nas.x.dev   2024\n", "the snapshot holds no Kubernetes objects but begins with `NAME CREATED AT");
+        check_refused(
+            "NAME   CREATED AT\nas.x.dev   2024\n",
+            "the snapshot holds no Kubernetes objects but begins with `NAME CREATED AT",
+        );
         check_refused("a: [\n", "the snapshot is neither JSON nor YAML");
-        check_refused(&list(&[DEPLOYMENT]), "the snapshot holds 1 objects and no CustomResourceDefinition");
-        check_refused(&list(&[]), "the snapshot holds 1 objects and no CustomResourceDefinition");
-        check_refused(&list(&[&definition("")]), "the snapshot was not read from a cluster: `as.x.dev` has no");
+        check_refused(
+            &list(&[DEPLOYMENT]),
+            "the snapshot holds 1 objects and no CustomResourceDefinition",
+        );
+        check_refused(
+            &list(&[]),
+            "the snapshot holds 1 objects and no CustomResourceDefinition",
+        );
+        check_refused(
+            &list(&[&definition("")]),
+            "the snapshot was not read from a cluster: `as.x.dev` has no",
+        );
         let twice = format!("{whole}{}", list(&[&definition("\"v1beta1\", \"v1\"")]));
         check_refused(&twice, "the snapshot holds `as.x.dev` twice, and differently");
         assert!(read(&format!("{whole}{whole}")).is_ok());
-        check_refused("apiVersion: v1\nitems:\n- kind: Node\n", "the snapshot is cut off at line");
+        check_refused(
+            "apiVersion: v1\nitems:\n- kind: Node\n",
+            "the snapshot is cut off at line",
+        );
         check_refused("a: b\n", "the snapshot holds no Kubernetes objects");
     }
 }

@@ -31,11 +31,27 @@ fn flux2_5598_a_version_stored_since_an_older_release_is_migrated_before_2_7() {
     let start = since("v2.1.2", "v2.6.4", &[]);
     let route = find(&start, "v2.7.5").unwrap();
     assert_eq!(stops(&route), ["v2.7.5"]);
-    assert_eq!(stored(&route.hops[0]), ["HelmRelease `v2beta1`", "ImageUpdateAutomation `v1beta1`"]);
+    assert_eq!(
+        stored(&route.hops[0]),
+        ["HelmRelease `v2beta1`", "ImageUpdateAutomation `v1beta1`"]
+    );
     let said = route.findings();
-    let assumed = said.iter().find(|finding| finding.code == Code::StoredVersionsAssumed).unwrap();
-    assert!(assumed.message.contains("`refit.yaml` says that the plane began with v2.1.2"), "{}", assumed.message);
-    assert!(assumed.remedy.contains("kubectl get crd -o custom-columns="), "{}", assumed.remedy);
+    let assumed = said
+        .iter()
+        .find(|finding| finding.code == Code::StoredVersionsAssumed)
+        .unwrap();
+    assert!(
+        assumed
+            .message
+            .contains("`refit.yaml` says that the plane began with v2.1.2"),
+        "{}",
+        assumed.message
+    );
+    assert!(
+        assumed.remedy.contains("kubectl get crd -o custom-columns="),
+        "{}",
+        assumed.remedy
+    );
     // Once that was done, nothing stored stands in the way.
     let done = Migration {
         at: version("v2.6.4"),
@@ -44,8 +60,16 @@ fn flux2_5598_a_version_stored_since_an_older_release_is_migrated_before_2_7() {
     let route = find(&since("v2.1.2", "v2.6.4", &[done]), "v2.7.5").unwrap();
     assert_eq!(stored(&route.hops[0]), Vec::<String>::new());
     let lines = migration::commands(&route.hops[0].gate, &version("v2.6.4"));
-    assert!(lines.iter().any(|line| line == "migrate helmreleases.helm.toolkit.fluxcd.io"), "{lines:?}");
-    assert_eq!(migration::commands(&route.hops[0].gate, &version("v2.7.5"))[0], "flux migrate");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line == "migrate helmreleases.helm.toolkit.fluxcd.io"),
+        "{lines:?}"
+    );
+    assert_eq!(
+        migration::commands(&route.hops[0].gate, &version("v2.7.5"))[0],
+        "flux migrate"
+    );
 }
 
 #[test]
@@ -53,7 +77,11 @@ fn flux2_3362_from_0_36_to_0_37_the_image_kinds_that_began_as_v1alpha2_are_migra
     let route = find(&since("v0.15.3", "v0.36.0", &[]), "v0.37.0").unwrap();
     assert_eq!(
         stored(&route.hops[0]),
-        ["ImagePolicy `v1alpha2`", "ImageRepository `v1alpha2`", "ImageUpdateAutomation `v1alpha2`"]
+        [
+            "ImagePolicy `v1alpha2`",
+            "ImageRepository `v1alpha2`",
+            "ImageUpdateAutomation `v1alpha2`"
+        ]
     );
     let four = fresh(&version("v0.36.0"), FOUR, &Known::new(&CATALOG));
     assert!(find(&four, "v0.37.0").unwrap().hops[0].gate.is_empty());
@@ -77,8 +105,15 @@ fn flux2_2743_an_older_release_over_newer_definitions_is_refused_with_kind_and_v
     let start = fresh(&version("v0.31.5"), FOUR, &Known::new(&CATALOG));
     let refused = find(&start, "v0.27.4").unwrap_err();
     let finding = refused.finding();
-    assert_eq!((finding.code, finding.severity), (Code::DowngradeRefused, Severity::Blocking));
-    assert!(finding.message.contains("GitRepository `v1beta2`"), "{}", finding.message);
+    assert_eq!(
+        (finding.code, finding.severity),
+        (Code::DowngradeRefused, Severity::Blocking)
+    );
+    assert!(
+        finding.message.contains("GitRepository `v1beta2`"),
+        "{}",
+        finding.message
+    );
     // A lower patch loses no version, and is refused all the same.
     let patch = find(&fresh(&version("v2.9.4"), FOUR, &Known::new(&CATALOG)), "v2.9.1").unwrap_err();
     assert_eq!(patch.to_string(), "v2.9.1 is older than the installed v2.9.4");
@@ -87,7 +122,11 @@ fn flux2_2743_an_older_release_over_newer_definitions_is_refused_with_kind_and_v
 #[test]
 fn flux2_5852_image_v1_is_not_of_2_6_but_of_2_7() {
     let known = Known::new(&CATALOG);
-    let image = |release: &str| known.versions("imagepolicies.image.toolkit.fluxcd.io", &version(release)).unwrap();
+    let image = |release: &str| {
+        known
+            .versions("imagepolicies.image.toolkit.fluxcd.io", &version(release))
+            .unwrap()
+    };
     assert!(!image("v2.6.4").served.contains(&"v1".to_owned()) && image("v2.7.0").served.contains(&"v1".to_owned()));
     // From 2.1 the way to what has it leads over 2.6.
     let route = find(&fresh(&version("v2.1.2"), SIX, &known), "v2.7.5").unwrap();
@@ -109,13 +148,32 @@ fn a_kubernetes_that_is_too_old_blocks_and_one_that_is_not_known_is_told() {
     };
     assert_eq!(old.hops[0].floor, needed);
     let blocking = &old.findings()[0];
-    assert_eq!((blocking.code, blocking.severity), (Code::KubernetesTooOld, Severity::Blocking));
-    assert_eq!(blocking.message, "it needs Kubernetes 1.32.0 or newer, and the cluster has 1.31.4");
+    assert_eq!(
+        (blocking.code, blocking.severity),
+        (Code::KubernetesTooOld, Severity::Blocking)
+    );
+    assert_eq!(
+        blocking.message,
+        "it needs Kubernetes 1.32.0 or newer, and the cluster has 1.31.4"
+    );
     let new = find(&start.clone().on(Some(Version::new(1, 32, 0))), "v2.7.5").unwrap();
-    assert!(new.findings().iter().all(|finding| finding.code != Code::KubernetesTooOld), "{:?}", new.findings());
+    assert!(
+        new.findings()
+            .iter()
+            .all(|finding| finding.code != Code::KubernetesTooOld),
+        "{:?}",
+        new.findings()
+    );
     let unknown = find(&start, "v2.7.5").unwrap();
-    let floor = unknown.findings().into_iter().find(|finding| finding.code == Code::KubernetesFloor).unwrap();
-    assert_eq!(floor.message, "it needs Kubernetes 1.32.0 or newer (v2.2.3 needed 1.26.0)");
+    let floor = unknown
+        .findings()
+        .into_iter()
+        .find(|finding| finding.code == Code::KubernetesFloor)
+        .unwrap();
+    assert_eq!(
+        floor.message,
+        "it needs Kubernetes 1.32.0 or newer (v2.2.3 needed 1.26.0)"
+    );
 }
 
 #[test]
@@ -126,7 +184,10 @@ fn without_a_version_the_newest_release_is_chosen_that_the_clusters_kubernetes_t
     let chosen = route::choose(&start, &targets, &catalog_versions(), &known);
     assert_eq!(chosen.route.unwrap().to, version("v2.6.4"));
     assert_eq!(chosen.skipped.len(), 3);
-    assert_eq!(chosen.skipped[0].1, "v2.8.8 needs Kubernetes 1.33.0 or newer, and the cluster has 1.31.0");
+    assert_eq!(
+        chosen.skipped[0].1,
+        "v2.8.8 needs Kubernetes 1.33.0 or newer, and the cluster has 1.31.0"
+    );
 }
 
 #[test]
@@ -149,12 +210,20 @@ fn without_a_release_between_there_is_no_route_and_what_refuses_is_named() {
 #[test]
 fn what_is_stored_follows_from_the_first_release_or_from_all_that_is_served() {
     let known = Known::new(&CATALOG);
-    let of = |stored: &Stored| stored.versions["helmreleases.helm.toolkit.fluxcd.io"].iter().cloned().collect::<Vec<_>>();
+    let of = |stored: &Stored| {
+        stored.versions["helmreleases.helm.toolkit.fluxcd.io"]
+            .iter()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let concluded = |source: Source| Stored::concluded(&known, source, &version("v2.6.4"), &[]);
     assert_eq!(of(&concluded(Source::Since(version("v2.3.0")))), ["v2"]);
     assert_eq!(of(&concluded(Source::History(version("v2.2.0")))), ["v2", "v2beta2"]);
     assert_eq!(of(&concluded(Source::Assumed)), ["v2", "v2beta1", "v2beta2"]);
     // One that is newer than what is installed cannot be true.
     let wrong = concluded(Source::Since(version("v2.9.0")));
-    assert_eq!((of(&wrong), wrong.source), (of(&concluded(Source::Assumed)), Source::Assumed));
+    assert_eq!(
+        (of(&wrong), wrong.source),
+        (of(&concluded(Source::Assumed)), Source::Assumed)
+    );
 }

@@ -16,7 +16,11 @@ pub(crate) fn value(schema: &Value, random: &mut Random) -> Value {
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(0) as usize;
             let items = least.max(random.below(3));
-            Value::Array((0..items.min(1 + least)).map(|_| value(&schema["items"], random)).collect())
+            Value::Array(
+                (0..items.min(1 + least))
+                    .map(|_| value(&schema["items"], random))
+                    .collect(),
+            )
         }
         "string" => text(schema),
         "integer" => schema.get("minimum").cloned().unwrap_or(json!(1)),
@@ -28,7 +32,12 @@ pub(crate) fn value(schema: &Value, random: &mut Random) -> Value {
 
 fn object(schema: &Value, random: &mut Random) -> Value {
     let mut fields = Map::new();
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     for (name, of_field) in schema["properties"].as_object().into_iter().flatten() {
         if required.contains(&name.as_str()) || random.once_in(3) {
             fields.insert(name.clone(), value(of_field, random));
@@ -61,7 +70,9 @@ fn text(schema: &Value) -> Value {
         return json!("2024-01-02T03:04:05Z");
     }
     let least = schema["minLength"].as_u64().unwrap_or(0) as usize;
-    let pattern = schema["pattern"].as_str().and_then(|pattern| regex::Regex::new(pattern).ok());
+    let pattern = schema["pattern"]
+        .as_str()
+        .and_then(|pattern| regex::Regex::new(pattern).ok());
     let fits = |text: &&&str| text.len() >= least && pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
     json!(TEXTS.iter().find(fits).unwrap_or(&"aaaa"))
 }
@@ -110,7 +121,15 @@ fn change(value: &mut Value, random: &mut Random) {
         Value::String(text) if kind == 3 => text.clear(),
         Value::Number(_) if kind < 3 => *value = json!(-7),
         _ => {
-            let others = [json!("text"), json!(12), json!(true), json!([]), json!({}), json!(null), json!(1.5)];
+            let others = [
+                json!("text"),
+                json!(12),
+                json!(true),
+                json!([]),
+                json!({}),
+                json!(null),
+                json!(1.5),
+            ];
             *value = random.pick(&others).cloned().unwrap_or_default();
         }
     }

@@ -16,7 +16,12 @@ fn definition(spec: &Value) -> Value {
 fn check(spec: &Value, value: &Value, expected: &[&str]) {
     let schema = Schema::read(&definition(spec), "v1").unwrap();
     let object = json!({"apiVersion": "x.dev/v1", "kind": "X", "metadata": {"name": "a"}, "spec": value});
-    let found: Vec<String> = schema.check(&object).violations.iter().map(ToString::to_string).collect();
+    let found: Vec<String> = schema
+        .check(&object)
+        .violations
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(found, expected, "{value}");
 }
 
@@ -45,7 +50,11 @@ fn fields_that_a_schema_does_not_have_are_violations_wherever_they_stand() {
             "`spec.embedded.metadata.label` is no field of `metadata`",
         ],
     );
-    check(&spec, &json!({"embedded": {"apiVersion": "v1"}}), &["`spec.embedded.kind` must be there"]);
+    check(
+        &spec,
+        &json!({"embedded": {"apiVersion": "v1"}}),
+        &["`spec.embedded.kind` must be there"],
+    );
 }
 
 #[test]
@@ -61,7 +70,11 @@ fn a_variable_that_flux_replaces_fits_everywhere() {
         &json!({"interval": "${a}m", "count": "${count:=3}", "kind": "${kind}", "map": {"${key}": "x"}}),
         &[],
     );
-    check(&spec, &json!({"interval": "$a"}), &["`spec.interval` is `$a`, and must match `^[0-9]+m$`"]);
+    check(
+        &spec,
+        &json!({"interval": "$a"}),
+        &["`spec.interval` is `$a`, and must match `^[0-9]+m$`"],
+    );
 }
 
 #[test]
@@ -79,12 +92,20 @@ fn a_default_stands_for_a_required_field_and_null_for_an_absent_one() {
 fn combinations_and_bounds_hold_as_definitions_use_them() {
     let one = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
         "oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
-    check(&one, &json!({"a": "x", "b": "x"}), &["`spec` fits 2 of the alternatives, and must fit one"]);
+    check(
+        &one,
+        &json!({"a": "x", "b": "x"}),
+        &["`spec` fits 2 of the alternatives, and must fit one"],
+    );
     check(&one, &json!({"a": "x"}), &[]);
     let any = json!({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
         "anyOf": [{"properties": {"a": {"minimum": 3}}}, {"required": ["b"]}], "not": {"required": ["a", "b"]}});
     check(&any, &json!({"a": 2}), &["`spec` fits none of the alternatives"]);
-    check(&any, &json!({"a": 3, "b": 1}), &["`spec` is what it must not be: {\"required\":[\"a\",\"b\"]}"]);
+    check(
+        &any,
+        &json!({"a": 3, "b": 1}),
+        &["`spec` is what it must not be: {\"required\":[\"a\",\"b\"]}"],
+    );
     let bounds = json!({"type": "object", "maxProperties": 3, "properties": {
         "text": {"type": "string", "minLength": 2, "maxLength": 3},
         "number": {"type": "integer", "minimum": 1, "maximum": 5, "exclusiveMaximum": true},
@@ -120,9 +141,20 @@ fn rules_in_cel_are_listed_as_not_evaluated_and_a_definition_without_schema_is_a
     let schema = Schema::read(&definition(&spec), "v1").unwrap();
     let object = json!({"apiVersion": "x.dev/v1", "kind": "X", "spec": {}});
     let checked = schema.check(&object);
-    assert_eq!((checked.violations.len(), checked.not_evaluated[0].rule.as_str()), (0, "has(self.a)"));
+    assert_eq!(
+        (checked.violations.len(), checked.not_evaluated[0].rule.as_str()),
+        (0, "has(self.a)")
+    );
     let missing = Schema::read(&definition(&spec), "v2").unwrap_err();
-    assert_eq!(missing.to_string(), "the definition has no version `v2`; hint: it has `v1`");
+    assert_eq!(
+        missing.to_string(),
+        "the definition has no version `v2`; hint: it has `v1`"
+    );
     let broken = Schema::read(&definition(&json!({"type": "string", "pattern": "("})), "v1").unwrap_err();
-    assert_eq!(broken, Error::Pattern { pattern: "(".to_owned() });
+    assert_eq!(
+        broken,
+        Error::Pattern {
+            pattern: "(".to_owned()
+        }
+    );
 }

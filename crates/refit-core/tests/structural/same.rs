@@ -19,7 +19,10 @@ enum Verdict {
 }
 
 fn ours(checked: &Checked) -> Verdict {
-    let unknown = checked.violations.iter().any(|violation| violation.kind == Kind::UnknownField);
+    let unknown = checked
+        .violations
+        .iter()
+        .any(|violation| violation.kind == Kind::UnknownField);
     match (unknown, checked.violations.is_empty()) {
         (true, _) => Verdict::Unknown,
         (false, true) => Verdict::Fits,
@@ -50,15 +53,26 @@ fn theirs(server: &ApiServer, api_version: &str, kind: &str, object: &Value) -> 
 fn check(release: &str, seed: u64) {
     let Some(manifests) = Manifests::find() else { return };
     let Some(server) = ApiServer::fresh() else { return };
-    let of = manifests.versions().iter().find(|version| version.name == release).unwrap();
+    let of = manifests
+        .versions()
+        .iter()
+        .find(|version| version.name == release)
+        .unwrap();
     let text = manifests.read(of, Set::Six).unwrap();
     let is_definition = |document: &&str| document.contains("\nkind: CustomResourceDefinition\n");
-    let stream = text.split("\n---\n").filter(is_definition).collect::<Vec<_>>().join("\n---\n");
+    let stream = text
+        .split("\n---\n")
+        .filter(is_definition)
+        .collect::<Vec<_>>()
+        .join("\n---\n");
     let definitions = server.apply(stream.as_bytes(), &Apply::by("people")).unwrap();
     let mut random = Random::new(seed);
     let (mut counts, mut by_rule) = ([0, 0, 0], 0);
     for definition in &definitions {
-        let (group, kind) = (definition["spec"]["group"].as_str().unwrap(), &definition["spec"]["names"]["kind"]);
+        let (group, kind) = (
+            definition["spec"]["group"].as_str().unwrap(),
+            &definition["spec"]["names"]["kind"],
+        );
         let kind = kind.as_str().unwrap();
         for version in definition["spec"]["versions"].as_array().unwrap() {
             let name = version["name"].as_str().unwrap();
@@ -70,8 +84,7 @@ fn check(release: &str, seed: u64) {
                 if number % 4 != 0 {
                     generate::spoil(&mut spec, &mut random);
                 }
-                let object =
-                    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
+                let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec});
                 let checked = schema.check(&object);
                 let (ours, (theirs, message)) = (ours(&checked), theirs(&server, &api_version, kind, &object));
                 // Rules in CEL run only where the schema holds; their refusals are none of the schema's.
@@ -87,7 +100,10 @@ fn check(release: &str, seed: u64) {
     println!("{release}: fits, unknown, invalid {counts:?}, by rules {by_rule}");
     assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
     let all: usize = counts.iter().sum();
-    assert!(by_rule * 5 < all, "{by_rule} of {all} were refused by rules that are not evaluated");
+    assert!(
+        by_rule * 5 < all,
+        "{by_rule} of {all} were refused by rules that are not evaluated"
+    );
 }
 
 #[test]
