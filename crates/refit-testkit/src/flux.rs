@@ -4,6 +4,8 @@
 
 use std::path::PathBuf;
 
+use refit_manifest::{Document, Stream};
+
 use crate::shared;
 
 /// A Flux version with a manifest.
@@ -104,6 +106,18 @@ impl Manifests {
     fn holds_images(&self, version: &Version) -> bool {
         self.read(version, Set::Default)
             .is_none_or(|text| has_image_controllers(&text))
+    }
+
+    /// Reads the definitions of a version, of all components where they are at hand.
+    pub fn definitions(&self, name: &str) -> Option<String> {
+        let version = self.versions.iter().find(|version| version.name == name)?;
+        let text = self
+            .read(version, Set::Six)
+            .or_else(|| self.read(version, Set::Default))?;
+        let stream = Stream::split(text.as_bytes().into()).ok()?;
+        let is_definition = |document: &&Document| &*document.head().kind == "CustomResourceDefinition";
+        let bodies = stream.documents().iter().filter(is_definition).map(Document::body_text);
+        Some(bodies.collect::<Vec<_>>().join("\n---\n"))
     }
 
     /// Reads the manifest of a version.

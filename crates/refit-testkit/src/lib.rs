@@ -15,6 +15,7 @@ pub mod memory;
 pub mod memory_forge;
 pub mod merging;
 pub mod overlays;
+pub mod planes;
 pub mod policy;
 pub mod random;
 pub mod reformat;

@@ -110,6 +110,7 @@ pub(super) fn next(model: &Model) -> Next {
 }
 
 impl Model {
+    #[cfg(test)]
     /// Does a step, as its request does once it is merged.
     pub(super) fn apply(&mut self, step: &Step) {
         let forms = match step {
@@ -133,10 +134,18 @@ impl Model {
         let Some(to) = self.lanes[lane].hops.first() else {
             return Vec::new();
         };
-        let refuses = |item: &Item| item.reached.contains(&lane) && !item.is_accepted(to);
-        (0..self.items.len())
-            .filter(|item| refuses(&self.items[*item]))
-            .collect()
+        let refuses = |item: &usize| {
+            let of = &self.items[*item];
+            // What is refused already and cannot be helped is not taken away by the hop.
+            let helps = || of.is_accepted(&self.lanes[lane].at) || self.before(lane, *item).is_some();
+            of.reached.contains(&lane) && !of.is_accepted(to) && helps()
+        };
+        (0..self.items.len()).filter(refuses).collect()
+    }
+
+    /// Tells whether the next hop of a lane does not accept an item as it is.
+    pub(super) fn is_forced(&self, lane: usize, item: usize) -> bool {
+        self.forced(lane).contains(&item)
     }
 
     /// Tells whether a hop that is still to come refuses an item as it is.

@@ -1,0 +1,206 @@
+//! The law that no request may break: after each, every object is accepted by what its clusters have installed.
+//!
+//! In: the situation, and the state after each request. Out: [`Refused`] objects. Knows neither windows nor bundles, and
+//! finds objects by itself, so that it does not share a mistake of what made the order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_manifest::Stream;
+use refit_manifest::parse::NodeRef;
+use serde_json::Value;
+
+use super::state::State;
+use super::{Request, Situation, Stage};
+use crate::applied::File;
+use crate::finding::{Code, Finding};
+use crate::release::Version;
+use crate::value;
+
+/// An object that a request would leave in a form which is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refused {
+    /// The file.
+    pub file: File,
+    /// The object.
+    pub object: String,
+    /// What is not accepted.
+    pub what: What,
+    /// The index of the cluster.
+    pub cluster: usize,
+    /// The release that refuses it.
+    pub release: Version,
+}
+
+/// What of an object is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// Its version, which is not served.
+    Version(String),
+    /// A field, and why.
+    Field(String, String),
+}
+
+impl Refused {
+    pub(super) fn finding(&self, situation: &Situation<'_>) -> Finding {
+        let cluster = situation.clusters[self.cluster].names.join(", ");
+        let what = match &self.what {
+            What::Version(version) => format!("in `{version}`"),
+            What::Field(field, why) => format!("with `{field}`, which {why},"),
+        };
+        let message = format!(
+            "`{}` {what} would not be accepted by {} on `{cluster}`",
+            self.object, self.release
+        );
+        Finding::new(Code::OrderUnsafe, self.file.path.as_str(), message)
+    }
+
+    /// Gives what tells it from others, whichever cluster or release refuses it.
+    fn key(&self) -> (File, String, What) {
+        (self.file.clone(), self.object.clone(), self.what.clone())
+    }
+}
+
+/// An object in a file.
+struct Object {
+    name: String,
+    crd: String,
+    version: String,
+    value: Value,
+}
+
+/// A file that was read.
+struct Held {
+    bytes: Arc<[u8]>,
+    objects: Vec<Object>,
+}
+
+/// What was refused before the first request.
+pub(super) struct Law<'a> {
+    situation: &'a Situation<'a>,
+    before: BTreeSet<(File, String, What)>,
+    held: BTreeMap<File, Held>,
+}
+
+impl<'a> Law<'a> {
+    pub(super) fn new(situation: &'a Situation<'a>, state: &State<'_>) -> Self {
+        let mut law = Self {
+            situation,
+            before: BTreeSet::new(),
+            held: BTreeMap::new(),
+        };
+        law.read(state);
+        let now = |cluster: usize| law.refused(cluster, state.release(cluster), &BTreeSet::new());
+        let refused = (0..situation.clusters.len()).flat_map(now);
+        law.before = refused.map(|refused| refused.key()).collect();
+        law
+    }
+
+    /// Lists what is refused after a request and was not refused from the start. While an upgrade is on its way, what does
+    /// not come in one go with the definitions must be accepted by both releases.
+    pub(super) fn after(&mut self, request: &Request, state: &State<'_>) -> Vec<Refused> {
+        self.read(state);
+        let mut refused = BTreeSet::new();
+        for (cluster, of) in self.situation.clusters.iter().enumerate() {
+            refused.extend(self.refused(cluster, state.release(cluster), &BTreeSet::new()));
+            match &request.stage {
+                Stage::Upgrade { cluster: own, from, .. } if *own == cluster => {
+                    refused.extend(self.refused(cluster, from, &of.reached.together));
+                }
+                _ => {}
+            }
+        }
+        refused.retain(|refused| !self.before.contains(&refused.key()));
+        refused.into_iter().collect()
+    }
+
+    /// Lists what a release refuses of what a cluster applies, but for some files.
+    fn refused(&self, cluster: usize, release: &Version, except: &BTreeSet<File>) -> Vec<Refused> {
+        let of = &self.situation.clusters[cluster];
+        let mut refused = Vec::new();
+        for file in of.reached.objects.difference(except) {
+            for object in self.held.get(file).iter().flat_map(|held| &held.objects) {
+                let what = self.what(cluster, object, release);
+                refused.extend(what.into_iter().map(|what| Refused {
+                    file: file.clone(),
+                    object: object.name.clone(),
+                    what,
+                    cluster,
+                    release: release.clone(),
+                }));
+            }
+        }
+        refused
+    }
+
+    fn what(&self, cluster: usize, object: &Object, release: &Version) -> Vec<What> {
+        let Some(versions) = self.situation.known.versions(&object.crd, release) else {
+            return Vec::new();
+        };
+        let components = &self.situation.clusters[cluster].components;
+        if versions
+            .component
+            .is_some_and(|component| !components.contains(&component))
+        {
+            return Vec::new();
+        }
+        if !versions.served.contains(&object.version) {
+            return vec![What::Version(object.version.clone())];
+        }
+        let Some(schema) = self.situation.schemas.get(release, &object.crd, &object.version) else {
+            return Vec::new();
+        };
+        let violations = schema.check(&object.value).violations;
+        let field = |violation: crate::structural::Violation| What::Field(violation.field, violation.message);
+        violations.into_iter().map(field).collect()
+    }
+
+    /// Reads the files that changed.
+    fn read(&mut self, state: &State<'_>) {
+        let clusters = self.situation.clusters.iter();
+        let files: BTreeSet<&File> = clusters.flat_map(|cluster| &cluster.reached.objects).collect();
+        for file in files {
+            let Some(bytes) = state.tree(file.repository).bytes(&file.path) else {
+                continue;
+            };
+            let known = self.held.get(file).is_some_and(|held| Arc::ptr_eq(&held.bytes, bytes));
+            if !known {
+                let objects = objects(self.situation, bytes);
+                let bytes = Arc::clone(bytes);
+                self.held.insert(file.clone(), Held { bytes, objects });
+            }
+        }
+    }
+}
+
+/// Lists the objects of a file, also those in lists.
+fn objects(situation: &Situation<'_>, bytes: &Arc<[u8]>) -> Vec<Object> {
+    let Ok(stream) = Stream::split(Arc::clone(bytes)) else {
+        return Vec::new();
+    };
+    let mut objects = Vec::new();
+    for root in stream.documents().iter().filter_map(|document| document.root()) {
+        let items: Vec<NodeRef<'_>> = match root.get("kind").and_then(NodeRef::text) {
+            Some(kind) if kind.ends_with("List") => root.get("items").into_iter().flat_map(NodeRef::items).collect(),
+            _ => vec![root],
+        };
+        objects.extend(items.into_iter().filter_map(|item| object(situation, item)));
+    }
+    objects
+}
+
+fn object(situation: &Situation<'_>, node: NodeRef<'_>) -> Option<Object> {
+    let text = |path: &[&str]| node.at(path).and_then(NodeRef::text);
+    let (kind, api_version) = (text(&["kind"])?, text(&["apiVersion"])?);
+    let (group, version) = api_version.split_once('/')?;
+    let resources = situation.known.catalog().resources();
+    let resource = resources
+        .iter()
+        .find(|resource| resource.group() == group && resource.kind == kind)?;
+    Some(Object {
+        name: format!("{kind}/{}", text(&["metadata", "name"]).unwrap_or_default()),
+        crd: resource.crd.clone(),
+        version: version.to_owned(),
+        value: value::of(node).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,36 @@
+//! What is made for a request while its files are converted.
+//!
+//! In: readings of files. Out: edits, what they change, and what was left.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::applied::File;
+use crate::conversion::{Reading, Use};
+
+/// What was made for a request.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) edits: BTreeMap<File, Arc<[u8]>>,
+    pub(super) changes: Vec<(File, Use)>,
+    left: Vec<Use>,
+}
+
+impl Made {
+    /// Takes what became of a file.
+    pub(super) fn take(&mut self, file: File, before: &Arc<[u8]>, reading: Reading) {
+        self.changes
+            .extend(reading.changes().map(|used| (file.clone(), used.clone())));
+        self.left.extend(reading.left().cloned());
+        if reading.bytes != *before {
+            self.edits.insert(file, reading.bytes);
+        }
+    }
+
+    /// Gives the reason why something was left.
+    pub(super) fn reason(&self, is_meant: impl Fn(&Use) -> bool) -> String {
+        let mut left = self.left.iter().filter(|used| is_meant(used));
+        let reason = left.find_map(|used| used.convertible.reason());
+        reason.unwrap_or("it cannot be converted safely").to_owned()
+    }
+}

@@ -1,0 +1,99 @@
+//! Which kinds stand in a file, in which versions.
+//!
+//! In: the bytes of a file. Out: [`Seen`]. Decides nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use refit_kustomize::reach;
+use refit_manifest::edit::Splice;
+use refit_manifest::{Path, Stream};
+
+use super::Situation;
+use crate::applied::File;
+use crate::meant;
+use crate::places::{self, Interest, Place, Sort, Trouble, Trust, Visit};
+
+/// A group and a kind.
+pub(super) type Kind = (String, String);
+
+/// What stands in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The versions of each kind that are written at places which count.
+    pub(super) versions: BTreeMap<Kind, BTreeSet<String>>,
+    /// The kinds of objects.
+    pub(super) objects: BTreeSet<Kind>,
+    /// The kinds that patches and selectors mean.
+    pub(super) meant: BTreeSet<Kind>,
+    /// Why places of a kind must not be edited.
+    pub(super) never: BTreeMap<Kind, String>,
+}
+
+/// Lists the files that kustomizations name as patches.
+pub(super) fn patches(situation: &Situation<'_>) -> BTreeSet<File> {
+    let files = situation.clusters.iter().flat_map(|cluster| &cluster.reached.files);
+    let kustomizations: BTreeSet<&File> = files.filter(|file| reach::is_kustomization(&file.path)).collect();
+    let named = |kustomization: &File| {
+        let repository = kustomization.repository;
+        let tree = situation.repositories[repository].tree;
+        let file = move |path| File { repository, path };
+        meant::patches(tree, &kustomization.path).into_iter().map(file)
+    };
+    kustomizations.into_iter().flat_map(named).collect()
+}
+
+/// Tells what the documents of a file are.
+pub(super) fn sort(patches: &BTreeSet<File>, file: &File) -> Sort {
+    match patches.contains(file) {
+        true => Sort::Patch,
+        false => Sort::Object,
+    }
+}
+
+impl Seen {
+    /// Looks through a file whose documents are of a sort; one that cannot be read holds nothing.
+    pub(super) fn look((path, sort): (&Path, Sort), bytes: &Arc<[u8]>, interest: &Interest) -> Self {
+        let mut seen = Self::default();
+        let names_one = interest.is_named_in(bytes) || interest.can_select(bytes);
+        if let Ok(stream) = Stream::split(Arc::clone(bytes))
+            && names_one
+        {
+            places::walk(path, (&stream, sort), interest, &mut seen);
+        }
+        seen
+    }
+}
+
+impl Visit for Seen {
+    fn place(&mut self, place: &Place<'_>) -> Vec<Splice> {
+        let kind = (place.group.to_owned(), place.kind.to_owned());
+        let is_applied = matches!(place.sort, Sort::Object | Sort::Item);
+        let is_meant = matches!(place.sort, Sort::Patch | Sort::Target);
+        match place.trust {
+            _ if place.kind.is_empty() => return Vec::new(),
+            Trust::Certain => {}
+            // What only may mean a version must not stop an upgrade; what is applied counts, whoever must edit it.
+            Trust::Review(reason) | Trust::Never(reason) if is_applied => {
+                self.never.insert(kind.clone(), reason.to_owned());
+            }
+            Trust::Review(_) | Trust::Never(_) => return Vec::new(),
+        }
+        if is_applied {
+            self.objects.insert(kind.clone());
+        }
+        if is_meant {
+            self.meant.insert(kind.clone());
+        }
+        self.versions.entry(kind).or_default().insert(place.version.to_owned());
+        Vec::new()
+    }
+
+    fn trouble(&mut self, _: Trouble) {}
+
+    fn mark(&self) -> usize {
+        0
+    }
+
+    fn withdraw(&mut self, _: usize, _: &'static str) {}
+}
