@@ -466,10 +466,10 @@ fn lost(start: &Start, target: &Matrix) -> Vec<Stale> {
         if !installed.component.as_ref().is_none_or(of_plane) {
             continue;
         }
-        let has = target
-            .get(crd)
-            .map(|versions| versions.all.as_slice())
-            .unwrap_or_default();
+        // A definition that the older release does not have stays as it is.
+        let Some(has) = target.get(crd).map(|versions| versions.all.as_slice()) else {
+            continue;
+        };
         let mut stored = start.stored.versions.get(crd).cloned().unwrap_or_default();
         stored.insert(installed.storage.clone());
         let gone = stored.into_iter().filter(|version| !has.contains(version));

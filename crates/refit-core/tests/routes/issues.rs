@@ -114,6 +114,9 @@ fn flux2_2743_an_older_release_over_newer_definitions_is_refused_with_kind_and_v
         "{}",
         finding.message
     );
+    // A definition that only the newer release has stays as it is, so it is not named.
+    let newer = find(&fresh(&version("v2.9.4"), FOUR, &Known::new(&CATALOG)), "v2.6.4").unwrap_err();
+    assert_eq!(newer.to_string(), "v2.6.4 is older than the installed v2.9.4");
     // A lower patch loses no version, and is refused all the same.
     let patch = find(&fresh(&version("v2.9.4"), FOUR, &Known::new(&CATALOG)), "v2.9.1").unwrap_err();
     assert_eq!(patch.to_string(), "v2.9.1 is older than the installed v2.9.4");
