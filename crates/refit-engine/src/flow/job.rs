@@ -32,6 +32,16 @@ pub(super) enum State {
     Not(String),
 }
 
+impl State {
+    /// Gives the files that bring it, where it is due.
+    pub(super) fn due(&self) -> Option<&BTreeMap<Path, Arc<[u8]>>> {
+        match self {
+            Self::Due(files) => Some(files),
+            Self::None | Self::There(..) | Self::Not(_) => None,
+        }
+    }
+}
+
 /// Finds out about the Job of a hop.
 pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, hop: &Hop) -> State {
     let ground = flow.ground;

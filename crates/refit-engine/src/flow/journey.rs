@@ -3,6 +3,9 @@
 //! In: the route, what the target branch says of it, what people confirmed. Out: a [`Leg`]: the releases, the place among
 //! the requests of the upgrade, and what the request edits. Nothing is remembered: each run computes it anew.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use jiff::Unit;
 use refit_core::finding::Finding;
 use refit_core::inventory::Group;
@@ -11,12 +14,13 @@ use refit_core::plan::{self, Edits};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::request::{self, Way};
-use refit_core::route::{Hop, Route, Stale};
+use refit_core::route::{self, Hop, Route, Stale};
 use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
 use refit_manifest::Path;
 
 use super::ground::Flow;
 use super::job;
+use super::order::{self, Ordered, Request};
 use super::target::Way as Chosen;
 use crate::Error;
 
@@ -33,26 +37,6 @@ pub(super) struct Leg {
     pub(super) confirmed: Vec<Confirmation>,
 }
 
-/// One request of a route.
-struct Request<'a> {
-    stage: Stage,
-    hop: &'a Hop,
-}
-
-impl Request<'_> {
-    /// Gives the release that the request leaves installed.
-    fn to(&self) -> &Version {
-        match self.stage {
-            Stage::Upgrade => &self.hop.to,
-            Stage::Convert | Stage::Detach | Stage::Migrate => &self.hop.from,
-        }
-    }
-
-    fn waits(&self) -> bool {
-        self.stage == Stage::Upgrade && !self.hop.gate.is_empty()
-    }
-}
-
 /// Finds the request that comes next.
 pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option<&Note>) -> Result<Option<Leg>, Error> {
     let route = &way.route;
@@ -65,17 +49,10 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         true => job::State::None,
         false => job::of(flow, group, hop),
     };
-    let mut requests: Vec<Request<'_>> = Vec::new();
-    for (at, hop) in route.hops.iter().enumerate() {
-        if at == 0 && matches!(job, job::State::Due(_)) {
-            let stage = Stage::Migrate;
-            requests.push(Request { stage, hop });
-        }
-        let stage = Stage::Upgrade;
-        requests.push(Request { stage, hop });
-    }
-    let Some(first) = requests.first() else {
-        return Ok(None);
+    let mut ordered = order::of(flow, group, route)?;
+    bring(&mut ordered, job.due());
+    let Some(first) = ordered.requests.first() else {
+        return Ok(Some(stuck(flow, group, (route, ordered.findings))));
     };
     let (id, target) = (id(flow, group, &route.to), &route.to);
     let mut needs = needs(flow, group, (first, way));
@@ -93,7 +70,8 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         target: target.clone(),
         gate: unopened(needs, &confirmed),
         confirmations,
-        later: requests
+        later: ordered
+            .requests
             .iter()
             .skip(1)
             .map(|request| later(flow, group, request))
@@ -105,29 +83,61 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         from: first.hop.from.clone(),
         to: first.to().clone(),
         place,
-        edits: edits(flow, group, (first.stage, job)),
-        findings: Vec::new(),
+        edits: edits(flow, group, (first, &job)),
+        findings: ordered.findings,
         confirmed,
     }))
 }
 
+/// Adds the Job that migrates before the first hop: to the request that converts before it, else as one of its own.
+fn bring(ordered: &mut Ordered, job: Option<&BTreeMap<Path, Arc<[u8]>>>) {
+    let (Some(files), Some(first)) = (job, ordered.requests.first_mut()) else {
+        return;
+    };
+    let brought = |path: &Path| Conversion {
+        path: path.to_string(),
+        changes: vec!["a Job that migrates stored objects".to_owned()],
+    };
+    let mut edits = Edits {
+        files: files.clone(),
+        conversions: files.keys().map(brought).collect(),
+        ..Edits::default()
+    };
+    if first.stage == Stage::Convert {
+        first.edits.files.append(&mut edits.files);
+        first.edits.conversions.append(&mut edits.conversions);
+        return;
+    }
+    let own = Request {
+        stage: Stage::Migrate,
+        hop: first.hop.clone(),
+        gate: Vec::new(),
+        edits,
+    };
+    ordered.requests.insert(0, own);
+}
+
+/// Gives a leg that leads nowhere before a person acts: its findings say why.
+fn stuck(flow: Flow<'_>, group: &Group<'_>, (route, findings): (&Route, Vec<Finding>)) -> Leg {
+    Leg {
+        upgrade: id(flow, group, &route.to),
+        from: route.from.clone(),
+        to: route.hops.first().map_or(&route.to, |hop| &hop.to).clone(),
+        place: Place::only(&route.to),
+        edits: Edits::default(),
+        findings,
+        confirmed: Vec::new(),
+    }
+}
+
 /// Gives what the request edits beside the generated files.
-fn edits(flow: Flow<'_>, group: &Group<'_>, (stage, job): (Stage, job::State)) -> Edits {
-    let mut edits = Edits::default();
-    if stage == Stage::Upgrade {
+fn edits(flow: Flow<'_>, group: &Group<'_>, (request, job): (&Request, &job::State)) -> Edits {
+    let mut edits = request.edits.clone();
+    if request.stage == Stage::Upgrade {
         edits.removes = job::files(&flow.ground.snapshot.tree, group);
     }
-    match job {
-        job::State::Due(files) if stage == Stage::Migrate => {
-            let brought = |path: &Path| Conversion {
-                path: path.to_string(),
-                changes: vec!["a Job that migrates stored objects".to_owned()],
-            };
-            edits.conversions = files.keys().map(brought).collect();
-            edits.files = files;
-        }
-        job::State::Not(reason) => edits.reviews.push(reason),
-        _ => {}
+    if let job::State::Not(reason) = job {
+        edits.reviews.push(reason.clone());
     }
     edits
 }
@@ -144,7 +154,7 @@ pub(super) fn id(flow: Flow<'_>, group: &Group<'_>, target: &Version) -> String 
     plan::upgrade_id(&flow.ground.base.branch, group, &target)
 }
 
-fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request<'_>) -> Later {
+fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Later {
     let (from, to) = (request.hop.from.to_string(), request.to().to_string());
     let title = request::title_of(
         (Way::Forward, request.stage),
@@ -154,11 +164,10 @@ fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request<'_>) -> Later {
     Later {
         stage: request.stage,
         title,
-        gate: request
-            .waits()
+        gate: (!request.gate.is_empty())
             .then(|| Gate {
                 ways: Vec::new(),
-                ..migration(request.hop, &request.hop.gate)
+                ..migration(&request.hop, &request.gate)
             })
             .into_iter()
             .collect(),
@@ -178,9 +187,9 @@ struct Need {
 }
 
 /// Lists what a request waits for, shown or not.
-fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request<'_>, &Chosen)) -> Vec<Need> {
+fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request, &Chosen)) -> Vec<Need> {
     let mut needs = Vec::new();
-    let hop = request.hop;
+    let hop = &request.hop;
     let other = flow.ask.snapshot.as_ref().and_then(|snapshot| {
         let platform = flow.ports.catalog.platform();
         snapshot
@@ -217,6 +226,17 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request<'_>, &Chos
             shown,
         });
     }
+    if request.stage == Stage::Convert && !request.gate.is_empty() {
+        let left = match &flow.ask.snapshot {
+            Some(snapshot) => route::still_stale(&request.gate, &snapshot.evidence),
+            None => request.gate.clone(),
+        };
+        let shown = left.is_empty();
+        needs.push(Need {
+            gate: migration(hop, if shown { &request.gate } else { &left }),
+            shown,
+        });
+    }
     needs
 }
 
@@ -237,7 +257,7 @@ fn migration(hop: &Hop, stale: &[Stale]) -> Gate {
 /// Gives what was confirmed for a request: what its note says already, and what this run adds.
 fn confirmed(
     flow: Flow<'_>,
-    request: &Request<'_>,
+    request: &Request,
     (needs, note): (&[Need], Option<&Note>),
 ) -> Result<Vec<Confirmation>, Error> {
     let (from, to) = (&request.hop.from, request.to());

@@ -18,6 +18,7 @@ mod lines;
 mod look;
 mod notes;
 mod observe;
+mod order;
 mod past;
 mod pause;
 mod people;

@@ -1,11 +1,9 @@
 //! Plans an upgrade: from the ground to a plan that can be carried out.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use refit_core::check::{self, Target};
-use refit_core::custom::Custom;
+use refit_core::check::Target;
 use refit_core::finding::{self, Acceptance, Code, Finding};
 use refit_core::inventory::{GeneratedFile, Group};
 use refit_core::options::Options;
@@ -190,7 +188,7 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
         options: &main.options,
         sides: &sides,
     };
-    body.findings.extend(against(ports, group, &compared));
+    body.findings.extend(against(ports, &leg));
     body.base = sides.first().map(|sides| sides.origin.clone()).unwrap_or_default();
     if !complete {
         return Ok(blocked(body, ask));
@@ -270,30 +268,15 @@ pub(super) fn work(
     })
 }
 
-/// Compares the target with the installed release, by version and by definitions.
-fn against(ports: &Ports<'_>, group: &Group<'_>, compared: &Compared<'_>) -> Vec<Finding> {
-    let &Compared { leg, sides, .. } = compared;
+/// Says what is known of the release that the request brings.
+fn against(ports: &Ports<'_>, leg: &Leg) -> Vec<Finding> {
     let Leg { from, to, .. } = leg;
     let target = Target {
         from,
         to,
         catalog: ports.catalog,
     };
-    let mut after = check::Definitions::new();
-    for side in sides {
-        if let Ok(stream) = refit_manifest::Stream::split(side.theirs.clone()) {
-            after.extend(check::definitions(&refit_core::generated::Generated::read(
-                &stream,
-                ports.catalog,
-            )));
-        }
-    }
-    let installed = target::installed(ports, group);
-    let mut findings = Vec::new();
-    let custom: BTreeSet<&Custom> = group.clusters().flat_map(|cluster| &cluster.custom).collect();
-    findings.extend(target.unserved(custom, &installed, &after));
-    findings.extend(target.surroundings());
-    findings
+    target.surroundings()
 }
 
 /// Gives the findings about a group and those that belong to no cluster.

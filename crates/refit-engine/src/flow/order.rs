@@ -1,0 +1,182 @@
+//! The requests of a group's route in their order, with what each converts.
+//!
+//! In: the route, every cluster of the repository. Out: [`Ordered`]: conversions where a hop forces them, then the hop; and
+//! what cannot be converted. The order itself is the core's; here its answer is fitted to one group and one repository.
+
+use std::collections::BTreeMap;
+
+use refit_core::applied::{self, Reached, Repository};
+use refit_core::conversion::{Convertible, Use, What};
+use refit_core::finding::{Code, Finding, Severity};
+use refit_core::inventory::Group;
+use refit_core::plan::Edits;
+use refit_core::release::Version;
+use refit_core::route::{Hop, Route, Stale};
+use refit_core::stage::{Conversion, Stage};
+use refit_core::streams::Streams;
+use refit_core::windows::{self, Cluster, Planned, Schemas, Situation, Stuck};
+
+use super::ground::Flow;
+use super::target;
+use crate::Error;
+
+/// The requests of one group.
+#[derive(Default)]
+pub(super) struct Ordered {
+    pub(super) requests: Vec<Request>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// One request of a route.
+pub(super) struct Request {
+    pub(super) stage: Stage,
+    pub(super) hop: Hop,
+    /// What must be migrated before its merge.
+    pub(super) gate: Vec<Stale>,
+    /// What it converts.
+    pub(super) edits: Edits,
+}
+
+impl Request {
+    /// Gives the release that the request leaves installed.
+    pub(super) fn to(&self) -> &Version {
+        match self.stage {
+            Stage::Upgrade => &self.hop.to,
+            Stage::Convert | Stage::Detach | Stage::Migrate => &self.hop.from,
+        }
+    }
+}
+
+/// Orders the requests of a route.
+pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ordered, Error> {
+    let ground = flow.ground;
+    let tree = &ground.snapshot.tree;
+    let streams = Streams::split(tree);
+    let repositories = [Repository {
+        name: &ground.snapshot.repository,
+        urls: std::slice::from_ref(&ground.snapshot.repository),
+        tree,
+        streams: &streams,
+    }];
+    let known = target::known(flow, group, (&route.from, Some(&route.to)))?;
+    let own = group.names();
+    let (mut clusters, mut place) = (Vec::new(), 0);
+    for other in ground.inventory.groups() {
+        let is_own = other.names() == own;
+        let main = other.main();
+        let version = main.and_then(|file| file.detection.version.clone());
+        let Some(installed) = version.or_else(|| is_own.then(|| route.from.clone())) else {
+            continue;
+        };
+        if is_own {
+            place = clusters.len();
+        }
+        let components = main.map(|file| file.options.components.clone()).unwrap_or_default();
+        let mut reached = Reached::default();
+        for (at, cluster) in other.clusters().enumerate() {
+            let more = applied::find(&repositories, 0, &cluster.root);
+            match at {
+                0 => reached = more,
+                _ => reached.join(more),
+            }
+        }
+        clusters.push(Cluster {
+            names: other.names(),
+            repository: 0,
+            installed,
+            components: components.into_iter().collect(),
+            hops: if is_own { route.hops.clone() } else { Vec::new() },
+            reached,
+        });
+    }
+    let planned = windows::plan(&Situation {
+        repositories: &repositories,
+        clusters: &clusters,
+        known: &known,
+        schemas: &Schemas::default(),
+    });
+    Ok(fitted(planned, place, route))
+}
+
+/// Keeps what is about one cluster.
+fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
+    let mut ordered = Ordered::default();
+    for request in planned.requests {
+        let (stage, cluster, from) = match &request.stage {
+            windows::Stage::Convert { cluster, from, .. } => (Stage::Convert, *cluster, from),
+            windows::Stage::Upgrade { cluster, from, .. } => (Stage::Upgrade, *cluster, from),
+        };
+        let Some(hop) = route
+            .hops
+            .iter()
+            .find(|hop| hop.from == *from)
+            .filter(|_| cluster == place)
+        else {
+            continue;
+        };
+        ordered.requests.push(Request {
+            stage,
+            hop: hop.clone(),
+            gate: request.gate,
+            edits: Edits {
+                files: request
+                    .edits
+                    .into_iter()
+                    .map(|(file, bytes)| (file.path, bytes))
+                    .collect(),
+                removes: Vec::new(),
+                conversions: conversions(&request.changes),
+                reviews: request.changes.iter().filter_map(review).collect(),
+            },
+        });
+    }
+    ordered.findings.extend(planned.findings);
+    let stuck = planned.stuck.iter().filter(|stuck| stuck.cluster == place);
+    ordered.findings.extend(stuck.map(finding));
+    // What only a later hop refuses is still time for.
+    if !ordered.requests.is_empty() {
+        let later = ordered
+            .findings
+            .iter_mut()
+            .filter(|finding| finding.code != Code::OrderUnsafe);
+        later.for_each(|finding| finding.severity = Severity::Warning);
+    }
+    ordered
+}
+
+fn conversions(changes: &[Use]) -> Vec<Conversion> {
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for change in changes.iter().filter(|change| change.convertible == Convertible::Yes) {
+        let to = change
+            .replacement
+            .as_ref()
+            .map(|new| format!(" becomes `{new}`"))
+            .unwrap_or_default();
+        let line = match &change.what {
+            What::Version(version) => format!("line {}: {} `{version}`{to}", change.line, change.object),
+            What::Field { name, message } => format!("line {}: {} `{name}`: {message}", change.line, change.object),
+        };
+        files.entry(change.path.to_string()).or_default().push(line);
+    }
+    files
+        .into_iter()
+        .map(|(path, changes)| Conversion { path, changes })
+        .collect()
+}
+
+fn review(change: &Use) -> Option<String> {
+    let reason = change.convertible.reason()?;
+    Some(format!("{change}; {reason}"))
+}
+
+/// Says what a hop refuses and nothing converts.
+fn finding(stuck: &Stuck) -> Finding {
+    let message = format!(
+        "{} is written as `{}`, which {} no longer accepts, and it is not converted: {}",
+        stuck.kind.1,
+        stuck.versions.join("`, `"),
+        stuck.refused_by,
+        stuck.reason
+    );
+    Finding::new(Code::ApiVersionRemoved, stuck.file.path.as_str(), message)
+}
