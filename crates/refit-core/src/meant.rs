@@ -10,6 +10,7 @@ use refit_kustomize::reach;
 use refit_manifest::parse::{Kind, NodeRef};
 use refit_manifest::{Document, Entry, Path, Stream, Tree};
 
+use crate::finding::{Code, Finding};
 use crate::roots;
 
 /// What was seen of a folder so far.
@@ -73,6 +74,9 @@ impl Survey {
 
     /// Takes over what another survey of the same folder noted.
     pub fn absorb(&mut self, other: Self) {
+        for path in other.tree.unread_within("") {
+            self.tree.leave_unread(path.clone(), "a symbolic link");
+        }
         for (path, entry) in other.tree.iter() {
             self.tree.insert(path.clone(), entry.clone());
         }
@@ -127,6 +131,61 @@ impl Survey {
         kustomizations.flat_map(|path| patches(&self.tree, path)).collect()
     }
 
+    /// Notes a link, which is not followed; what is below it is not missed.
+    pub fn note_link(&mut self, path: &str) {
+        self.tree.leave_unread(Path::new(path), "a symbolic link");
+    }
+
+    /// Finds kustomizations among the files that are meant which cannot be built: they do not parse, or name a manifest that
+    /// is not there. `name` makes of a path the one that the user knows.
+    pub fn broken(&self, meant: &Meant, name: impl Fn(&str) -> String) -> Vec<Finding> {
+        let is_meant = |path: &&Path| reach::is_kustomization(path) && meant.has(path);
+        let mut found = Vec::new();
+        for path in self.tree.paths().filter(is_meant) {
+            let shown = name(path.as_str());
+            let broken = |line: usize, message: String| {
+                Finding::new(Code::OverlayBroken, format!("{shown}:{line}"), message).with_remedy(
+                    "repair it (`kustomize build` shows the same error); its other files are looked at all the same",
+                )
+            };
+            match kustomization(&self.tree, path) {
+                Ok(stream) => {
+                    let roots = stream.documents().iter().filter_map(Document::root);
+                    let named = roots.flat_map(resources).filter(|node| self.is_missing(path, *node));
+                    let told = named.map(|node| {
+                        let before = &node.bytes()[..node.span().start];
+                        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                        broken(
+                            line,
+                            format!("it names `{}`, which is not there", node.text().unwrap_or_default()),
+                        )
+                    });
+                    found.extend(told.collect::<Vec<_>>());
+                }
+                Err(reason) => found.push(broken(1, reason)),
+            }
+        }
+        found
+    }
+
+    /// Tells whether an entry names a manifest of the folder that is not there, and that no link leads to.
+    fn is_missing(&self, kustomization: &Path, entry: NodeRef<'_>) -> bool {
+        let text = entry.text().unwrap_or_default();
+        let is_manifest = Path::from(text).is_yaml() && !text.contains("://") && !text.contains('\n');
+        let depth = kustomization
+            .directory()
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .count();
+        let leaves = text.split('/').filter(|part| *part == "..").count() > depth;
+        let path = reach::resolve(kustomization.directory(), text);
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let is_linked = ends
+            .into_iter()
+            .any(|end| self.tree.unread(&Path::new(&path[..end])).is_some());
+        is_manifest && !leaves && !is_linked && self.tree.bytes(&Path::new(path)).is_none()
+    }
+
     fn is_directory(&self, directory: &str) -> bool {
         directory.is_empty() || self.tree.has_directory(directory)
     }
@@ -141,6 +200,30 @@ pub fn reached_from(tree: &Tree, directory: &str) -> BTreeSet<Path> {
     reached.extend(build.kustomizations);
     reached.extend(named);
     reached
+}
+
+/// Reads a kustomization.
+fn kustomization(tree: &Tree, path: &Path) -> Result<Stream, String> {
+    let bytes = tree.bytes(path).map(Arc::clone).unwrap_or_else(|| Arc::from(&b""[..]));
+    let stream = Stream::split(bytes).map_err(|error| error.to_string())?;
+    let error = stream.documents().iter().find_map(|document| document.parsed().err());
+    match error.map(ToString::to_string) {
+        Some(error) => Err(error),
+        None => Ok(stream),
+    }
+}
+
+/// Lists the entries of a kustomization that name what is built, and its patches.
+fn resources(root: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let items = |field: &str| root.get(field).into_iter().flat_map(NodeRef::items).collect::<Vec<_>>();
+    let mut found: Vec<NodeRef<'_>> = ["resources", "bases", "components", "patchesStrategicMerge"]
+        .iter()
+        .flat_map(|field| items(field))
+        .collect();
+    for field in ["patches", "patchesJson6902"] {
+        found.extend(items(field).into_iter().filter_map(|item| item.get("path")));
+    }
+    found
 }
 
 /// Lists the files that a kustomization names anywhere in it.
@@ -303,6 +386,32 @@ mod tests {
         assert_eq!(
             meant(&[("flux-system/sync.yaml", &sync("./clusters/a", "main")), ("a.yaml", "")]),
             None
+        );
+    }
+
+    #[test]
+    fn kustomizations_that_cannot_be_built_are_told_with_their_line() {
+        let mut survey = Survey::new();
+        let text = "resources:\n- a.yaml\n- gone.yaml\n- linked/b.yaml\n- ../../outside.yaml\n- https://example.org/x.yaml\n- folder\n";
+        for (path, text) in [
+            ("c/kustomization.yaml", text),
+            ("c/a.yaml", ""),
+            ("d/kustomization.yaml", "resources: [\n"),
+        ] {
+            survey.note(&Path::from(path), text.as_bytes(), None);
+        }
+        survey.note_link("c/linked");
+        let found = survey.broken(&Meant::Everything, |path| format!("x/{path}"));
+        let lines: Vec<String> = found
+            .iter()
+            .map(|finding| format!("{}: {}", finding.subject, finding.message))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "x/c/kustomization.yaml:3: it names `gone.yaml`, which is not there",
+                "x/d/kustomization.yaml:1: line 1, column 12: unclosed bracket '['"
+            ]
         );
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Listing {
     pub(crate) is_file: bool,
     /// The paths from there, in order.
     pub(crate) names: Vec<String>,
+    /// The links, which are not followed.
+    pub(crate) links: Vec<String>,
     /// What cannot be looked at, with the reason.
     pub(crate) odd: Vec<(PathBuf, String)>,
 }
@@ -48,6 +50,7 @@ pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<List
         root: path.to_owned(),
         is_file: !metadata.is_dir(),
         names: Vec::new(),
+        links: Vec::new(),
         odd: Vec::new(),
     };
     if listing.is_file {
@@ -99,6 +102,8 @@ fn enter(
             open.push(below());
         } else if kind.is_file() && is_wanted(name) {
             listing.names.push(below());
+        } else if kind.is_symlink() {
+            listing.links.push(below());
         }
     }
     Ok(())

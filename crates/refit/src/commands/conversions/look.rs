@@ -100,7 +100,7 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
                 Err(error) => Some(unread(&path, name, &error)),
             }
         });
-        let whole = surveys.into_iter().reduce(|mut whole, part| {
+        let mut whole = surveys.into_iter().reduce(|mut whole, part| {
             whole.absorb(part);
             whole
         });
@@ -108,6 +108,10 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
             Some(survey) if !what.all && !listing.is_file => survey.meant(),
             _ => Meant::Everything,
         };
+        if let Some(survey) = whole.as_mut().filter(|_| !listing.is_file) {
+            listing.links.iter().for_each(|link| survey.note_link(link));
+            seen.odd.extend(survey.broken(&meant, |name| listing.shown(name)));
+        }
         let patches = whole.map(|survey| survey.patches()).unwrap_or_default();
         reread(&listing, &mut found, &patches, wanted);
         for file in &mut found {

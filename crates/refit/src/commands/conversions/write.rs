@@ -60,6 +60,7 @@ pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure
             root: folder.listing.root.clone(),
             is_file: folder.listing.is_file,
             names: changing.iter().map(|file| file.name.clone()).collect(),
+            links: Vec::new(),
             odd: Vec::new(),
         };
         let sorts: BTreeMap<&str, Sort> = changing.iter().map(|file| (file.name.as_str(), file.sort)).collect();
