@@ -57,11 +57,11 @@ impl Converted {
 pub struct Change {
     /// The rule's id.
     pub rule: String,
-    /// The field, with the index of each list item.
+    /// The field, with the index of each list item; of one that moves, where it stood.
     pub field: String,
     /// What stood there; empty where nothing did.
     pub before: String,
-    /// What stands there now; empty where nothing does.
+    /// What stands there now, or where it moved to; empty where nothing does.
     pub after: String,
     /// What happened and why.
     pub message: String,

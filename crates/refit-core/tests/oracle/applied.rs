@@ -112,7 +112,11 @@ fn directory_name(built: &Built) -> &str {
 
 fn alone(written: &Written) -> Case {
     let described = objects::describe(&written.value);
-    let inside = if written.is_inner { ", inside another object" } else { "" };
+    let inside = if written.is_inner {
+        ", inside another object"
+    } else {
+        ""
+    };
     Case {
         name: format!("{}: {described}{inside}", written.path),
         object: written.value.clone(),
@@ -127,7 +131,11 @@ fn directories(tree: &Tree, written: &[Written]) -> BTreeSet<String> {
     let mut directories: BTreeSet<String> = kustomizations.map(|path| path.directory().to_owned()).collect();
     let paths = written.iter().filter_map(|written| {
         let is_flux = written.value["kind"] == "Kustomization";
-        written.value.pointer("/spec/path").and_then(Value::as_str).filter(|_| is_flux)
+        written
+            .value
+            .pointer("/spec/path")
+            .and_then(Value::as_str)
+            .filter(|_| is_flux)
     });
     let applied = paths.map(reach::normal);
     directories.extend(applied.filter(|directory| directory.is_empty() || tree.has_directory(directory)));

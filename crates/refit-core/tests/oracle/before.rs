@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use refit_core::conversion::{self, Reading, Use, What};
+use refit_core::finding::Code;
 use refit_core::places::Sort;
 use refit_core::release::Version;
 use refit_core::structural::{Kind, Violation};
@@ -15,6 +16,8 @@ use crate::definitions::{Definitions, Standing, removed_fields};
 use crate::expected::Expected;
 use crate::objects::{self, Written, describe};
 use crate::repositories::Repository;
+
+const NEWER: &str = "version newer";
 
 /// What is told about an object, in words that both sides use.
 type Said = BTreeSet<(Path, String, String)>;
@@ -36,14 +39,11 @@ pub(crate) fn compare(repository: &Repository, target: &Target, past: &[Definiti
         }
     }
     let by_scan = scanned(&readings, target);
-    for (path, object, what) in by_definitions.difference(&by_scan) {
-        let text = format!(
-            "{}/{path}: {object}: {what}; the scan does not say so",
-            repository.name
-        );
+    for (path, object, what) in missing(&by_definitions, &by_scan) {
+        let text = format!("{}/{path}: {object}: {what}; the scan does not say so", repository.name);
         expected.add(&text, target.name, &none);
     }
-    for (path, object, what) in by_scan.difference(&by_definitions) {
+    for (path, object, what) in missing(&by_scan, &by_definitions) {
         let text = format!(
             "{}/{path}: {object}: {what}; the definitions accept it",
             repository.name
@@ -62,17 +62,35 @@ pub(crate) fn compare(repository: &Repository, target: &Target, past: &[Definiti
     }
 }
 
+/// Lists what one side says and the other does not: neither the same, nor the same of a field within or around.
+fn missing<'a>(said: &'a Said, other: &'a Said) -> impl Iterator<Item = &'a (Path, String, String)> {
+    let covers = |around: &str, what: &str| {
+        let rest = what.strip_prefix(around.trim_end_matches('`'));
+        rest.is_some_and(|rest| rest.starts_with(['`', '.', '[']))
+    };
+    said.difference(other).filter(move |(path, object, what)| {
+        let same = other.iter().filter(|(of, about, _)| (of, about) == (path, object));
+        !same
+            .into_iter()
+            .any(|(_, _, told)| covers(told, what) || covers(what, told))
+    })
+}
+
 /// Gives what the definitions say about version and removed fields of an object.
 fn judged(written: &Written, release: &Definitions, past: &[Definitions]) -> Said {
     let object = &written.value;
     let version = match release.standing(object) {
         Some(Standing::Deprecated) => Some("version deprecated".to_owned()),
         Some(Standing::NotServed) => Some("version not served".to_owned()),
+        Some(Standing::Newer) => Some(NEWER.to_owned()),
         Some(Standing::Fine) | None => None,
     };
     let fields = removed_fields(object, release, past).into_iter();
-    let said = version.into_iter().chain(fields.map(|field| format!("field `{field}`")));
-    said.map(|said| (written.path.clone(), describe(object), said)).collect()
+    let said = version
+        .into_iter()
+        .chain(fields.map(|field| format!("field `{field}`")));
+    said.map(|said| (written.path.clone(), describe(object), said))
+        .collect()
 }
 
 /// Lists what breaks the newest schema of a release, besides removed fields.
@@ -87,9 +105,16 @@ fn scanned(readings: &BTreeMap<Path, Reading>, target: &Target) -> Said {
     let release = Version::parse(target.name).unwrap();
     let uses = readings.values().flat_map(|reading| &reading.uses);
     let objects = uses.filter(|used| used.sort.has_fields() && used.sort != Sort::Patch);
-    objects
-        .map(|used| (used.path.clone(), used.object.clone(), said(used, &release)))
-        .collect()
+    let objects = objects.map(|used| (used.path.clone(), used.object.clone(), said(used, &release)));
+    let findings = readings
+        .iter()
+        .flat_map(|(path, reading)| reading.findings.iter().map(move |finding| (path, finding)));
+    let newer = findings.filter(|(_, finding)| finding.code == Code::ApiVersionNewer);
+    let newer = newer.filter_map(|(path, finding)| {
+        let (object, _) = finding.message.split_once(" is written in ")?;
+        Some((path.clone(), object.to_owned(), NEWER.to_owned()))
+    });
+    objects.chain(newer).collect()
 }
 
 fn said(used: &Use, release: &Version) -> String {

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::values;
 
 /// Releases whose schemas tell which fields there once were, with the last state of each version that is gone since.
-const PAST: [&str; 8] = [
-    "v0.13.4", "v0.17.2", "v0.24.1", "v0.31.5", "v0.36.0", "v0.41.2", "v2.1.2", "v2.2.3",
+pub(crate) const PAST: [&str; 9] = [
+    "v0.9.1", "v0.13.4", "v0.17.2", "v0.24.1", "v0.31.5", "v0.36.0", "v0.41.2", "v2.1.2", "v2.2.3",
 ];
 
 /// How a version stands in a definition.
@@ -20,12 +20,15 @@ pub(crate) enum Standing {
     Fine,
     Deprecated,
     NotServed,
+    /// It is newer than all that are served.
+    Newer,
 }
 
 struct Known {
     name: String,
     standing: Standing,
     schema: Schema,
+    written: Value,
 }
 
 /// The definitions of a release.
@@ -82,11 +85,25 @@ impl Definitions {
         self.0.get(&key).map(Vec::as_slice)
     }
 
+    /// Lists group, kind, version and schema of all that is served.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (&str, &str, &str, &Value)> {
+        self.0.iter().flat_map(|((group, kind), versions)| {
+            let served = versions.iter().filter(|known| known.standing != Standing::NotServed);
+            served.map(move |known| (group.as_str(), kind.as_str(), known.name.as_str(), &known.written))
+        })
+    }
+
     /// Tells how a version stands; `None` where the release has no such kind.
     pub(crate) fn standing(&self, object: &Value) -> Option<Standing> {
         let (group, version, kind) = kind_of(object);
-        let known = self.versions(&group, &kind)?.iter().find(|known| known.name == version);
-        Some(known.map_or(Standing::NotServed, |known| known.standing))
+        let versions = self.versions(&group, &kind)?;
+        let newest = versions.iter().rfind(|known| known.standing != Standing::NotServed)?;
+        let known = versions.iter().find(|known| known.name == version);
+        Some(match known {
+            Some(known) => known.standing,
+            None if rank(&version) > rank(&newest.name) => Standing::Newer,
+            None => Standing::NotServed,
+        })
     }
 
     /// Judges an object as it is written.
@@ -115,13 +132,18 @@ impl Definitions {
     /// Lists the fields of an object that its own version does not have here; `None` where the version is not here.
     fn unknown_fields(&self, object: &Value) -> Option<BTreeSet<String>> {
         let (group, version, kind) = kind_of(object);
-        let own = self.versions(&group, &kind)?.iter().find(|known| known.name == version)?;
+        let own = self
+            .versions(&group, &kind)?
+            .iter()
+            .find(|known| known.name == version)?;
         Some(unknown(own.schema.check(object).violations))
     }
 }
 
 fn unknown(violations: Vec<Violation>) -> BTreeSet<String> {
-    let unknown = violations.into_iter().filter(|violation| violation.kind == Kind::UnknownField);
+    let unknown = violations
+        .into_iter()
+        .filter(|violation| violation.kind == Kind::UnknownField);
     unknown.map(|violation| violation.field).collect()
 }
 
@@ -131,7 +153,11 @@ fn known(definition: &Value) -> ((String, String), Vec<Known>) {
         value.unwrap_or_default().to_owned()
     };
     let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
-    let mut versions: Vec<Known> = versions.into_iter().flatten().map(|of| version(definition, of)).collect();
+    let mut versions: Vec<Known> = versions
+        .into_iter()
+        .flatten()
+        .map(|of| version(definition, of))
+        .collect();
     versions.sort_by_key(|known| rank(&known.name));
     ((text("/spec/group"), text("/spec/names/kind")), versions)
 }
@@ -141,6 +167,7 @@ fn version(definition: &Value, of: &Value) -> Known {
     let name = of["name"].as_str().unwrap().to_owned();
     Known {
         schema: Schema::read(definition, &name).unwrap(),
+        written: of.pointer("/schema/openAPIV3Schema").cloned().unwrap_or_default(),
         name,
         standing: match (flag("served"), flag("deprecated")) {
             (false, _) => Standing::NotServed,
@@ -161,15 +188,13 @@ fn rank(version: &str) -> (u64, u64, u64) {
     }
 }
 
-/// Reads what releases of the past accepted.
-pub(crate) fn past(manifests: &Manifests) -> Vec<Definitions> {
-    PAST.iter().map(|name| Definitions::read(manifests, name)).collect()
-}
-
 /// Lists the fields of an object that the newest version of a release does not have, and its own version once had.
 pub(crate) fn removed_fields(object: &Value, release: &Definitions, past: &[Definitions]) -> BTreeSet<String> {
     let mut gone = unknown(release.judge_bumped(object));
-    let once = past.iter().chain([release]).filter_map(|known| known.unknown_fields(object));
+    let once = past
+        .iter()
+        .chain([release])
+        .filter_map(|known| known.unknown_fields(object));
     let never = once.reduce(|some, more| some.intersection(&more).cloned().collect());
     let never = never.unwrap_or_else(|| gone.clone());
     gone.retain(|field| !never.contains(field));

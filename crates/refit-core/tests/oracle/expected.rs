@@ -46,7 +46,9 @@ impl Expected {
     pub(crate) fn add(&mut self, text: &str, at: &str, reviews: &BTreeSet<String>) {
         let entry = self.entries.entry(text.replace('\n', " ")).or_default();
         entry.at.insert(at.to_owned());
-        entry.reviews.extend(reviews.iter().map(|review| review.replace('\n', " ")));
+        entry
+            .reviews
+            .extend(reviews.iter().map(|review| review.replace('\n', " ")));
     }
 
     /// Compares with the file, or writes it.

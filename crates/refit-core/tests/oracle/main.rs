@@ -6,6 +6,7 @@
 
 mod applied;
 mod before;
+mod complete;
 mod definitions;
 mod expected;
 mod objects;
@@ -13,7 +14,7 @@ mod repositories;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use refit_core::catalog::Catalog;
 use refit_core::conversion::{self, Reading, Wanted};
@@ -22,7 +23,7 @@ use refit_manifest::{Entry, Path, Tree};
 use refit_testkit::flux::Manifests;
 
 use applied::{Applied, Case};
-use definitions::Definitions;
+use definitions::{Definitions, PAST};
 use expected::Expected;
 use repositories::Repository;
 
@@ -47,13 +48,23 @@ impl Target {
     }
 }
 
-fn targets(manifests: &Manifests) -> Vec<Target> {
-    let catalog = Catalog::flux().unwrap();
-    TARGETS
-        .iter()
-        .map(|name| Target::read(name, manifests, &catalog))
-        .collect()
+/// What releases say, read once for all tests; `None` without the manifests.
+struct Releases {
+    past: Vec<Definitions>,
+    targets: Vec<Target>,
 }
+
+static RELEASES: LazyLock<Option<Releases>> = LazyLock::new(|| {
+    let manifests = Manifests::find()?;
+    let catalog = Catalog::flux().unwrap();
+    Some(Releases {
+        past: PAST.iter().map(|name| Definitions::read(&manifests, name)).collect(),
+        targets: TARGETS
+            .iter()
+            .map(|name| Target::read(name, &manifests, &catalog))
+            .collect(),
+    })
+});
 
 /// Converts every file of a repository; a second run must change nothing.
 fn convert(tree: &Tree, wanted: &Wanted) -> (Tree, BTreeMap<Path, Reading>) {
@@ -77,7 +88,9 @@ fn convert(tree: &Tree, wanted: &Wanted) -> (Tree, BTreeMap<Path, Reading>) {
 /// Lists what a scan tells people to look at in the files that make an object.
 fn reviews(case: &Case, readings: &BTreeMap<Path, Reading>) -> BTreeSet<String> {
     let readings = || case.files.iter().filter_map(|path| readings.get(path));
-    let left = readings().flat_map(Reading::left).filter(|used| case.is_called(&used.object));
+    let left = readings()
+        .flat_map(Reading::left)
+        .filter(|used| case.is_called(&used.object));
     let reasons = left.filter_map(|used| used.convertible.reason().map(ToOwned::to_owned));
     let findings = readings().flat_map(|reading| &reading.findings);
     let findings = findings.map(|finding| format!("{}: {}", finding.subject, finding.message));
@@ -112,23 +125,20 @@ fn after(repository: &Repository, target: &Target, before: &Applied, expected: &
 
 #[test]
 fn each_flux_object_of_real_repositories_is_accepted_after_its_conversion_or_is_named() {
-    let Some(manifests) = Manifests::find() else { return };
+    let Some(Releases { targets, .. }) = &*RELEASES else {
+        return;
+    };
     let Some(repositories) = repositories::all() else {
         return;
     };
-    let targets = targets(&manifests);
     let mut expected = Expected::new("after.txt");
     for repository in &repositories {
         let before = Applied::of(&repository.tree);
         expected.note(&format!("{}: {} objects", repository.name, before.cases.len()));
         for name in &before.unbuilt {
-            expected.add(
-                &format!("{}/{name}", repository.name),
-                "is not built",
-                &BTreeSet::new(),
-            );
+            expected.add(&format!("{}/{name}", repository.name), "is not built", &BTreeSet::new());
         }
-        for target in &targets {
+        for target in targets {
             after(repository, target, &before, &mut expected);
         }
     }
@@ -137,16 +147,33 @@ fn each_flux_object_of_real_repositories_is_accepted_after_its_conversion_or_is_
 
 #[test]
 fn a_scan_reports_exactly_the_objects_whose_version_or_field_a_release_does_not_have() {
-    let Some(manifests) = Manifests::find() else { return };
+    let Some(Releases { past, targets }) = &*RELEASES else {
+        return;
+    };
     let Some(repositories) = repositories::all() else {
         return;
     };
-    let past = definitions::past(&manifests);
     let mut expected = Expected::new("before.txt");
-    for target in targets(&manifests) {
+    for target in targets {
         for repository in &repositories {
-            before::compare(repository, &target, &past, &mut expected);
+            before::compare(repository, target, past, &mut expected);
         }
+    }
+    expected.compare();
+}
+
+#[test]
+fn objects_with_every_field_of_their_version_are_accepted_after_their_conversion_or_are_named() {
+    let Some(Releases { past, targets }) = &*RELEASES else {
+        return;
+    };
+    let mut expected = Expected::new("complete.txt");
+    for (at, target) in targets.iter().enumerate() {
+        let older = PAST.iter().copied().zip(past);
+        let newer = targets[..=at].iter().map(|target| (target.name, &target.definitions));
+        let repository = complete::repository(older.chain(newer));
+        before::compare(&repository, target, past, &mut expected);
+        after(&repository, target, &Applied::of(&repository.tree), &mut expected);
     }
     expected.compare();
 }

@@ -70,7 +70,11 @@ fn documents(bytes: &[u8]) -> Vec<(usize, Value)> {
 
 fn gather(object: Value, take: &mut dyn FnMut(Value, bool)) {
     let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default();
-    if let Some(items) = object.get("items").and_then(Value::as_array).filter(|_| kind.ends_with("List")) {
+    if let Some(items) = object
+        .get("items")
+        .and_then(Value::as_array)
+        .filter(|_| kind.ends_with("List"))
+    {
         items.iter().for_each(|item| gather(item.clone(), take));
     } else if kind == "ConfigMap" {
         let data = object.get("data").and_then(Value::as_object).into_iter().flatten();

@@ -33,9 +33,7 @@ pub(crate) fn all() -> Option<Vec<Repository>> {
 fn folders(parent: &Folder) -> Vec<String> {
     let entries = fs::read_dir(parent).unwrap().map(Result::unwrap);
     let folders = entries.filter(|entry| entry.path().is_dir());
-    let mut names: Vec<String> = folders
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<String> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }

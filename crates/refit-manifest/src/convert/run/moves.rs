@@ -19,7 +19,7 @@ impl<'a> Runner<'a, '_> {
         let (entry, index) = self.take(from)?;
         let before = shown(&entry.value);
         self.put(from, to, entry, index)?;
-        self.change(&new, before.clone(), before, &format!("`{old}` became `{new}`"));
+        self.change(&old, before.clone(), before, &format!("`{old}` became `{new}`"));
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl<'a> Runner<'a, '_> {
             self.start_list(from, to, entry, index)?;
         }
         let after = self.out.draft.at(to).map(|list| shown(&list)).unwrap_or_default();
-        self.change(&new, before, after, &format!("`{old}` became part of `{new}`"));
+        self.change(&old, before, after, &format!("`{old}` became part of `{new}`"));
         Ok(())
     }
 
