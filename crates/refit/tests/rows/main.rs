@@ -9,6 +9,7 @@
 #![expect(clippy::panic, reason = "a test says with a panic what is wrong")]
 
 mod formatting;
+mod issues;
 mod options;
 mod places;
 mod versions;
