@@ -89,7 +89,7 @@ fn flux2_5411_a_template_with_updated_is_rewritten_or_a_person_must_look() {
             "apiVersion: image.toolkit.fluxcd.io/v1beta2\nkind: ImageUpdateAutomation\nmetadata:\n  name: all\nspec:\n  git:\n    commit:\n      messageTemplate: '{template}'\n"
         )
     };
-    let known = automation("{{ range .Updated.Files }}{{ . }}{{ end }}");
+    let known = automation("{{ range $file, $_ := .Updated.Files }}{{ $file }}{{ end }}");
     let reading = read("v2.7.5", &known);
     assert!(!text(&reading).contains(".Updated"), "{}", text(&reading));
     assert!(text(&reading).contains(".Changed.FileChanges"), "{}", text(&reading));
