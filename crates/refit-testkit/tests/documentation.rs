@@ -76,6 +76,25 @@ fn readme_and_ci_run_the_same_tests_and_the_same_quickstart() {
     }
 }
 
+#[test]
+fn each_test_that_known_problems_names_is_there() {
+    let page = fs::read_to_string(root().join("docs/known-problems.md")).unwrap();
+    let sources = walk(&root().join("crates"), &["rs"]);
+    let sources: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let (mut named, mut wrong) = (0, Violations::new());
+    for (at, line) in page.lines().enumerate().filter(|(_, line)| line.starts_with("| ")) {
+        let cell = line.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        for test in cell.split('`').skip(1).step_by(2) {
+            named += 1;
+            if !sources.contains(&format!("#[test]\nfn {test}() {{")) {
+                wrong.push(format!("docs/known-problems.md:{}: there is no test `{test}`", at + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(named >= 30, "the page names {named} tests");
+}
+
 /// Says what is wrong with a link of the document at `path`; `None` when it resolves.
 fn broken(path: &Path, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {

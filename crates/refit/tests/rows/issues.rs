@@ -41,3 +41,17 @@ fn flux2_5686_the_kustomization_of_the_user_with_its_patches_stays_byte_for_byte
     assert_eq!(world.text(&format!("{folder}/kustomization.yaml")), kustomization);
     assert!(!world.changed().iter().any(|path| path.ends_with("kustomization.yaml")));
 }
+
+/// `flux migrate -f` takes only paths below the directory that it runs in.
+#[test]
+fn shape_run_from_another_directory() {
+    let Some(world) = World::with(&[("README.md", "# ours\n")]) else {
+        return;
+    };
+    let text = "apiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: HelmRelease\nmetadata: {name: web}\nspec: {chart: {spec: {chart: web}}}\n";
+    let path = world.outside("web.yaml", text);
+    let answer = world.run(&["convert", "--to", "flux@v2.9.4", &path]);
+    assert_eq!(answer.code, 0, "{:#}", answer.json);
+    let converted = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(converted, text.replace("v2beta1", "v2"));
+}
