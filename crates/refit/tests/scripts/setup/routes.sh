@@ -34,3 +34,12 @@ cluster() {
     printf -- '---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: flux-system\n'
     printf '  managedFields:\n  - apiVersion: source.toolkit.fluxcd.io/%s\n    manager: kustomize-controller\n' "$version"
 }
+
+# An application beside the plane, as a HelmRelease of the given version.
+application() {
+    mkdir -p clusters/production/apps
+    printf 'apiVersion: helm.toolkit.fluxcd.io/%s # as its chart asks for\nkind: HelmRelease\nmetadata:\n  name: web\n' "$1" > clusters/production/apps/web.yaml
+    printf '  namespace: apps\nspec:\n  interval: 5m\n  chart:\n    spec:\n      chart: web\n' >> clusters/production/apps/web.yaml
+    printf '      sourceRef:\n        kind: HelmRepository\n        name: charts\n' >> clusters/production/apps/web.yaml
+    git add . && git commit -qm 'Run web'
+}
