@@ -90,17 +90,13 @@ pub struct Planes {
     pub planes: Vec<Plane>,
 }
 
-/// The components of a cluster.
-pub fn components(with_images: bool) -> BTreeSet<String> {
+/// The components of a cluster, with those of image automation.
+pub fn components() -> BTreeSet<String> {
     let catalog = Catalog::flux().expect("the catalog");
-    let is_wanted = |group: &Option<String>| match group.as_deref() {
-        None => true,
-        Some(group) => with_images && group == "image-automation",
-    };
-    let components = catalog
-        .components()
-        .iter()
-        .filter(|component| is_wanted(&component.group));
+    let components = catalog.components().iter().filter(|component| {
+        let group = component.group.as_deref();
+        group.is_none_or(|group| group == "image-automation")
+    });
     components.map(|component| component.name.clone()).collect()
 }
 
@@ -340,13 +336,13 @@ pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<
         let roots = roots::find(platform.tree, platform.streams, &[plane.generated()], &named);
         let root = roots.first().expect("a root");
         let stored = Stored::concluded(known, Source::Since(plane.installed.clone()), &plane.installed, &[]);
-        let start = Start::at(&plane.installed, stored, components(true), known);
+        let start = Start::at(&plane.installed, stored, components(), known);
         let route = route::find(&start, &plane.target, &available, known).expect("a route");
         Cluster {
             names: vec![plane.name.clone()],
             repository: 0,
             installed: plane.installed.clone(),
-            components: components(true),
+            components: components(),
             hops: route.hops,
             reached: applied::find(repositories, 0, root),
         }

@@ -77,16 +77,14 @@ pub(super) fn object(
             let more = old(random, "gitImplementation: go-git");
             format!("interval: 5m # often enough\nurl: https://git.example.org/x\nref: {{branch: main}}{more}")
         }
-        "HelmRepository" => "interval: 1h\nurl: https://charts.example.org".to_owned(),
         "HelmChart" => {
             let more = old(random, "valuesFile: prod.yaml");
             format!("interval: 5m\nchart: web\nsourceRef: {{kind: HelmRepository, name: one}}{more}")
         }
-        "Bucket" => "interval: 5m\nprovider: generic\nbucketName: b\nendpoint: s3.example.org".to_owned(),
-        "OCIRepository" => "interval: 5m\nurl: oci://registry.example.org/x\nref:\n  tag: latest".to_owned(),
         "Kustomization" => {
             let more = old(random, "validation: client");
-            let patches = "patchesStrategicMerge:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: m}\n  data: {a: b}";
+            let patches =
+                "patchesStrategicMerge:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: m}\n  data: {a: b}";
             let more = more + &old(random, patches);
             format!(
                 "interval: 10m\npath: ./nowhere\nprune: false\nsourceRef: {{kind: GitRepository, name: one}}\nhealthChecks:\n\
@@ -94,7 +92,10 @@ pub(super) fn object(
             )
         }
         "HelmRelease" => {
-            let more = old(random, "    valuesFile: prod.yaml # theirs\n    valuesFiles: [more.yaml]");
+            let more = old(
+                random,
+                "    valuesFile: prod.yaml # theirs\n    valuesFiles: [more.yaml]",
+            );
             format!(
                 "interval: 5m\nchart:\n  spec:\n    chart: web\n    version: '1.x'\n    sourceRef:\n      kind: HelmRepository\n      \
                  name: one{more}\nvalues:\n  replicas: 2"
@@ -111,15 +112,26 @@ pub(super) fn object(
             };
             format!("type: slack\nchannel: general\naddress: https://hooks.example.org/x{more}")
         }
-        "Alert" => "providerRef: {name: own}\neventSeverity: info\neventSources:\n- kind: GitRepository\n  name: '*'".to_owned(),
-        "ImageRepository" => "image: registry.example.org/x\ninterval: 5m".to_owned(),
-        "ImagePolicy" => "imageRepositoryRef: {name: one}\npolicy:\n  semver: {range: '>=1.0.0'}".to_owned(),
-        _ => "interval: 5m\nsourceRef: {kind: GitRepository, name: one}\ngit:\n  checkout:\n    ref: {branch: main}\n  commit:\n    \
-              author: {email: bot@example.org, name: bot}\n    messageTemplate: 'update'\n  push: {branch: main}\nupdate: {path: ./, \
-              strategy: Setters}"
-            .to_owned(),
+        _ => plain(kind).to_owned(),
     };
     text(kind, version, name, &spec)
+}
+
+/// Gives the spec of a kind that has no old field.
+fn plain(kind: &str) -> &'static str {
+    match kind {
+        "HelmRepository" => "interval: 1h\nurl: https://charts.example.org",
+        "Bucket" => "interval: 5m\nprovider: generic\nbucketName: b\nendpoint: s3.example.org",
+        "OCIRepository" => "interval: 5m\nurl: oci://registry.example.org/x\nref:\n  tag: latest",
+        "Alert" => "providerRef: {name: own}\neventSeverity: info\neventSources:\n- kind: GitRepository\n  name: '*'",
+        "ImageRepository" => "image: registry.example.org/x\ninterval: 5m",
+        "ImagePolicy" => "imageRepositoryRef: {name: one}\npolicy:\n  semver: {range: '>=1.0.0'}",
+        _ => {
+            "interval: 5m\nsourceRef: {kind: GitRepository, name: one}\ngit:\n  checkout:\n    ref: {branch: main}\n  commit:\n    \
+              author: {email: bot@example.org, name: bot}\n    messageTemplate: 'update'\n  push: {branch: main}\nupdate: {path: ./, \
+              strategy: Setters}"
+        }
+    }
 }
 
 /// Writes objects into one file, in one of the ways in which people do.
