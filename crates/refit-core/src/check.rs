@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use crate::catalog::Catalog;
-use crate::custom::Custom;
 use crate::finding::{Code, Finding};
 use crate::generated::{Definition, Generated};
 use crate::release::Version;
@@ -112,53 +111,6 @@ impl Target<'_> {
         findings
     }
 
-    /// Finds the user's objects that are written in a version which the target does not serve: they could not be applied
-    /// any more.
-    pub fn unserved<'b>(
-        &self,
-        custom: impl IntoIterator<Item = &'b Custom>,
-        installed: &Definitions,
-        target: &Definitions,
-    ) -> Vec<Finding> {
-        let served = |definitions: &Definitions, crd: &str| -> Vec<String> {
-            let versions = definitions.get(crd).map(|definition| definition.versions.iter());
-            let served = versions.into_iter().flatten().filter(|version| version.served);
-            served.map(|version| version.name.clone()).collect()
-        };
-        let mut findings = Vec::new();
-        for object in custom {
-            let after = served(target, &object.crd);
-            let before = served(installed, &object.crd);
-            // What cannot be applied today is not broken by the upgrade.
-            if after.is_empty() || after.contains(&object.version) || !before.contains(&object.version) {
-                continue;
-            }
-            let both: Vec<String> = before.into_iter().filter(|version| after.contains(version)).collect();
-            findings.push(self.lost(object, &both));
-        }
-        findings
-    }
-
-    fn lost(&self, object: &Custom, both: &[String]) -> Finding {
-        let Custom {
-            path, line, version, ..
-        } = object;
-        let message = format!(
-            "`{}` is written as `{version}`, which {} no longer serves",
-            object.object, self.to
-        );
-        let finding = Finding::new(Code::ApiVersionRemoved, format!("{path}:{line}"), message);
-        match both {
-            [] => finding
-                .with_remedy("upgrade to an earlier release that serves a newer version as well, and change it there"),
-            both => finding.with_remedy(format!(
-                "write it as `{}`, which {} serves already, commit, and run again",
-                both.join("` or `"),
-                self.from
-            )),
-        }
-    }
-
     /// Says what the catalog has to say about the target.
     pub fn surroundings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -232,46 +184,6 @@ mod tests {
         check_targets("v2.6.1", Reach::Patch, &["v2.6.4"]);
         check_targets("v2.6.4", Reach::Patch, &[]);
         check_targets("v3.0.0", Reach::Newest, &[]);
-    }
-
-    #[test]
-    fn an_object_in_a_version_that_only_the_installed_release_serves_blocks() {
-        let catalog = Catalog::flux().unwrap();
-        let (from, to) = (Version::parse("v2.7.5").unwrap(), Version::parse("v2.9.4").unwrap());
-        let target = Target {
-            from: &from,
-            to: &to,
-            catalog: &catalog,
-        };
-        let side = |versions: &[&str]| Definitions::from([("x.example.dev".to_owned(), definition(versions))]);
-        let object = |crd: &str, version: &str| Custom {
-            path: "apps/a.yaml".into(),
-            line: 3,
-            object: "X/a".into(),
-            crd: crd.into(),
-            version: version.into(),
-        };
-        let found = |installed: &[&str], after: &[&str], object: &Custom| {
-            let findings = target.unserved([object], &side(installed), &side(after));
-            let line = |finding: &Finding| format!("{}: {}; {}", finding.subject, finding.message, finding.remedy);
-            findings.iter().map(line).collect::<Vec<_>>()
-        };
-        let old = object("x.example.dev", "v1beta2");
-        assert_eq!(
-            found(&["v1", "v1beta2"], &["v1"], &old),
-            [
-                "apps/a.yaml:3: `X/a` is written as `v1beta2`, which v2.9.4 no longer serves; write it as `v1`, which v2.7.5 serves already, commit, and run again"
-            ]
-        );
-        assert_eq!(
-            found(&["v1beta2"], &["v1"], &old),
-            [
-                "apps/a.yaml:3: `X/a` is written as `v1beta2`, which v2.9.4 no longer serves; upgrade to an earlier release that serves a newer version as well, and change it there"
-            ]
-        );
-        assert!(found(&["v1", "v1beta2"], &["v1", "v1beta2"], &old).is_empty());
-        assert!(found(&["v1beta1"], &["v1"], &old).is_empty());
-        assert!(found(&["v1"], &["v1"], &object("other.example.dev", "v1beta2")).is_empty());
     }
 
     fn definition(versions: &[&str]) -> Definition {

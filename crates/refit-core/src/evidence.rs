@@ -16,12 +16,13 @@ use crate::release::Version;
 
 /// The lines that write the file.
 ///
-/// The second one tells the version of Kubernetes, the third one which versions stand in the managed fields of objects.
+/// The second one tells the version of Kubernetes. The third one lists the objects of each kind that a definition brings, in a
+/// list that names its kind even where it is empty, with the versions that stand in their managed fields.
 pub const COMMANDS: [&str; 3] = [
     "kubectl get crds,deployments -A -o json > snapshot.json",
     "kubectl version -o json >> snapshot.json",
-    "for crd in $(kubectl get crds -l app.kubernetes.io/part-of=flux -o name | cut -d/ -f2); do kubectl get \"$crd\" -A \
-     --show-managed-fields -o json; done >> snapshot.json",
+    "kubectl get crds -l app.kubernetes.io/part-of=flux -o jsonpath='{range .items[*]}/apis/{.spec.group}/\
+     {.spec.versions[?(@.storage==true)].name}/{.spec.names.plural}{\"\\n\"}{end}' | xargs -n 1 kubectl get --raw >> snapshot.json",
 ];
 
 /// What a cluster says about itself.
@@ -33,7 +34,8 @@ pub struct Evidence {
     pub controllers: Vec<Running>,
     /// The version of Kubernetes: the server's where the file tells it, else the newest of the nodes'.
     pub kubernetes: Option<Version>,
-    /// The API versions in the managed fields of objects, by CRD; only of CRDs of which the file has such objects.
+    /// The API versions in the managed fields of objects, by CRD; only of CRDs whose objects the file lists: with a list that
+    /// names the kind, empty or not, or with objects that have managed fields.
     pub managed: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -172,6 +174,31 @@ mod tests {
         assert_eq!(evidence.release("other"), None);
         let managed: Vec<&String> = evidence.managed["as.x.dev"].iter().collect();
         assert_eq!(managed, ["v1", "v1beta1"]);
+    }
+
+    #[test]
+    fn a_list_that_names_its_kind_tells_that_it_was_listed_even_without_objects() {
+        let seen = |lists: &str| {
+            read(&format!("{}{lists}", list(&[&definition("\"v1\"")])))
+                .unwrap()
+                .managed
+        };
+        let of_kind = |metadata: &str, items: &str| {
+            format!(r#"{{"apiVersion": "x.dev/v1", "kind": "AList", "metadata": {{{metadata}}}, "items": [{items}]}}"#)
+        };
+        let object = r#"{"apiVersion": "x.dev/v1", "kind": "A", "metadata": {"name": "o", "managedFields": [{"manager": "m",
+            "apiVersion": "x.dev/v1beta1"}]}}"#;
+        let held = |versions: &[&str]| {
+            let versions: BTreeSet<String> = versions.iter().map(|name| (*name).to_owned()).collect();
+            BTreeMap::from([("as.x.dev".to_owned(), versions)])
+        };
+        assert_eq!(seen(""), BTreeMap::new());
+        assert_eq!(seen(&list(&[])), BTreeMap::new());
+        assert_eq!(seen(&of_kind("", "")), held(&[]));
+        assert_eq!(seen(&of_kind("", object)), held(&["v1beta1"]));
+        // A first page is not all of it, and a list of another group is of another kind.
+        assert_eq!(seen(&of_kind(r#""continue": "more""#, "")), BTreeMap::new());
+        assert_eq!(seen(&of_kind("", "").replace("x.dev", "y.dev")), BTreeMap::new());
     }
 
     #[test]

@@ -16,7 +16,6 @@ use refit_manifest::{Identity, Path, Stream};
 
 use crate::catalog::Catalog;
 use crate::configuration::{self, Configuration, Spec};
-use crate::custom::{self, Custom};
 use crate::detect::{self, Detection, Recognised};
 use crate::finding::{Code, Finding, Severity};
 use crate::generated::{Controller, Generated};
@@ -56,8 +55,6 @@ pub struct Cluster {
     pub files: Vec<GeneratedFile>,
     /// What its kustomizations lay over them.
     pub overlays: Overlays,
-    /// The user's own objects of the platform's kinds.
-    pub custom: Vec<Custom>,
     /// The record of its last upgrade.
     pub record: Option<Record>,
     /// What was found about it.
@@ -283,7 +280,6 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
     let (record, problem) = record(&root.name, snapshot);
     findings.extend(problem);
     let overlays = overlays::read(&snapshot.tree, &chain);
-    let custom = custom::find(&snapshot.tree, seen.streams, &root, catalog);
     for file in &files {
         findings.extend(about(file, &overlays, snapshot));
     }
@@ -295,7 +291,6 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
         root,
         files,
         overlays,
-        custom,
         record,
         findings,
     }

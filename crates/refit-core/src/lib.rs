@@ -27,7 +27,6 @@ pub mod stage;
 pub mod record;
 pub mod roots;
 pub mod meant;
-pub mod custom;
 pub mod overlays;
 pub mod applied;
 pub mod named;

@@ -220,7 +220,13 @@ fn gate(text: &mut String, facts: &Facts<'_>) {
     let place = facts.place;
     for gate in &place.gate {
         text.push_str(&format!("\n## Do not merge before: {}\n\n", gate.wait.sentence()));
-        if gate.wait == Wait::Migrated {
+        if gate.wait == Wait::Migrated && place.stage == Stage::Convert {
+            text.push_str(&format!(
+                "Managed fields may name the first versions of these. As long as they do, the API server of {} refuses the \
+                 versions that this request writes: live objects hold fields that the first ones do not know.\n\n",
+                facts.from
+            ));
+        } else if gate.wait == Wait::Migrated {
             text.push_str(&format!(
                 "{} no longer has the first versions of these. Where objects are stored in them, the API server refuses \
                  the definition; where managed fields name them, the object cannot be applied any more.\n\n",

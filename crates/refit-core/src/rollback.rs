@@ -3,7 +3,9 @@
 //! In: the definitions before and after, the catalog. Out: findings. Knows no cluster: what may be stored is assumed from
 //! the release that runs.
 
-use crate::catalog::Catalog;
+use refit_manifest::{Document, Path, Stream};
+
+use crate::catalog::{Catalog, Resource};
 use crate::check::{self, Definitions};
 use crate::finding::{Code, Finding};
 use crate::release::Version;
@@ -33,6 +35,26 @@ impl Back<'_> {
         };
         let removed = check::removed(&stored, served);
         removed.iter().map(|removed| self.finding(removed)).collect()
+    }
+
+    /// Finds the objects in what a file would be again that the installed definitions do not serve in their version.
+    pub fn unserved(&self, (path, file): (&Path, &Stream), installed: &Definitions) -> Vec<Finding> {
+        let finding = |document: &Document| {
+            let head = document.head();
+            let (group, version) = head.api_version.split_once('/')?;
+            let is_of = |resource: &&Resource| resource.group() == group && *resource.kind == *head.kind;
+            let resource = self.catalog.resources().iter().find(is_of)?;
+            let definition = installed.get(&resource.crd)?;
+            if definition.served().any(|served| served == version) {
+                return None;
+            }
+            let message = format!(
+                "`{}/{}` would be written as `{version}` again, which {} does not serve",
+                head.kind, head.name, self.from
+            );
+            Some(Finding::new(Code::ApiVersionRemoved, path.as_str(), message))
+        };
+        file.documents().iter().filter_map(finding).collect()
     }
 
     fn finding(&self, removed: &check::Removed) -> Finding {
@@ -90,5 +112,30 @@ mod tests {
                        the API server would refuse the definition";
         check(&[v1, beta], &[beta], &[refused]);
         check(&[v1, beta], &[beta, ("v1", false)], &[refused]);
+    }
+
+    #[test]
+    fn an_object_that_the_installed_definitions_do_not_serve_is_not_written_again() {
+        let catalog = Catalog::flux().unwrap();
+        let (from, to) = (Version::new(9, 1, 0), Version::new(9, 0, 0));
+        let back = Back {
+            from: &from,
+            to: &to,
+            catalog: &catalog,
+        };
+        let object = |kind: &str, version: &str| {
+            format!("apiVersion: source.toolkit.fluxcd.io/{version}\nkind: {kind}\nmetadata: {{name: a}}\n")
+        };
+        let found = |text: String| {
+            let stream = Stream::split(text.into_bytes().into()).unwrap();
+            let installed = definitions(&[("v1", true), ("v1beta2", false)]);
+            let found = back.unserved((&"apps/a.yaml".into(), &stream), &installed);
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let refused = "ApiVersionRemoved apps/a.yaml: `Bucket/a` would be written as `v1beta2` again, which v9.1.0 does not serve";
+        assert_eq!(found(object("Bucket", "v1beta2")), [refused]);
+        assert!(found(object("Bucket", "v1")).is_empty());
+        // What is not installed is not refused by it.
+        assert!(found(object("HelmChart", "v1beta2")).is_empty());
     }
 }

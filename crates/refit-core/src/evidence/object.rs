@@ -43,6 +43,7 @@ impl Gathered {
         if let Some(items) = object.get("items").and_then(Value::as_array) {
             // An empty list is an answer as well.
             self.objects += usize::from(items.is_empty());
+            self.take_listed(object, kind);
             return items.iter().try_for_each(|item| self.take(item));
         }
         self.objects += 1;
@@ -77,6 +78,15 @@ impl Gathered {
                 Err(Error::Twice { name: name.to_owned() })
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Notes that all objects of a kind are there, where a list says of which kind it is; `List` alone does not.
+    fn take_listed(&mut self, list: &Value, kind: &str) {
+        let is_whole = text(list, &["metadata", "continue"]).is_none_or(str::is_empty);
+        let group = text(list, &["apiVersion"]).and_then(|text| text.split_once('/'));
+        if let (true, Some((group, _)), Some(of)) = (is_whole, group, kind.strip_suffix("List")) {
+            self.managed.entry((group.to_owned(), of.to_owned())).or_default();
         }
     }
 

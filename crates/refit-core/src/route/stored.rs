@@ -88,7 +88,7 @@ fn storage_versions(known: &Known<'_>, crd: &str, since: &Version, until: &Versi
 
 /// Lists what of a gate a cluster has not migrated yet; none: the gate is open.
 ///
-/// What managed fields hold is known only of objects that the snapshot has with them.
+/// What managed fields hold is known only of kinds that the snapshot lists: one that it does not list is not migrated.
 pub fn still_stale(gate: &[Stale], evidence: &Evidence) -> Vec<Stale> {
     let is_left = |stale: &&Stale| match stale.used {
         Used::Stored => {

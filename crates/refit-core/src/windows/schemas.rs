@@ -25,7 +25,8 @@ struct Held {
 }
 
 impl Schemas {
-    /// Adds those of a definition of a release; versions without a schema that can be read are left out.
+    /// Adds those of a definition of a release; versions without a schema that can be read, or with one that says nothing
+    /// of any field, are left out.
     pub fn add(&mut self, release: &Version, definition: &Value) {
         let Some(name) = definition.pointer("/metadata/name").and_then(Value::as_str) else {
             return;
@@ -34,6 +35,8 @@ impl Schemas {
             let name = version.get("name")?.as_str()?;
             let schema = Schema::read(definition, name).ok()?;
             let raw = version.pointer("/schema/openAPIV3Schema")?.clone();
+            let says = ["properties", "x-kubernetes-preserve-unknown-fields"];
+            says.iter().find(|key| raw.get(key).is_some())?;
             Some((name.to_owned(), Held { schema, raw }))
         };
         let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
@@ -178,6 +181,15 @@ mod tests {
 
     #[test]
     fn nothing_is_claimed_without_schemas() {
-        assert!(!Schemas::default().holds_all(&Version::new(2, 0, 0), "as.b.c", "v1"));
+        let release = Version::new(2, 0, 0);
+        assert!(!Schemas::default().holds_all(&release, "as.b.c", "v1"));
+        let mut schemas = Schemas::default();
+        let version = json!({"name": "v1", "schema": {"openAPIV3Schema": {"type": "object"}}});
+        schemas.add(
+            &release,
+            &json!({"metadata": {"name": "as.b.c"}, "spec": {"versions": [version]}}),
+        );
+        assert!(!schemas.holds_all(&release, "as.b.c", "v1"));
+        assert!(schemas.get(&release, "as.b.c", "v1").is_none());
     }
 }

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use refit_core::catalog::Catalog;
 use refit_core::inventory::{self, Cluster, Group, Inventory};
 use refit_core::named;
+use refit_core::own_rules;
 use refit_core::release::Version;
 use refit_core::report::{Next, OfGroup, Report, Reports};
 use refit_core::snapshot::{self, Seen, Snapshot, wanted};
@@ -31,6 +33,8 @@ pub(super) struct Ground {
     pub(super) listed: Rc<[Listed]>,
     pub(super) snapshot: Snapshot,
     pub(super) inventory: Inventory,
+    /// What is known with the rules of conversion that the repository brings along, where it does.
+    pub(super) ruled: Option<Catalog>,
     /// The releases that the source has, oldest first.
     pub(super) versions: Vec<Version>,
     /// The contents of releases, each read once.
@@ -115,13 +119,15 @@ pub(super) fn repository(ports: &Ports<'_>, branch: Option<&str>) -> Result<Grou
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
     named(ports, &listed, &mut snapshot)?;
-    let inventory = inventory::take(&snapshot, ports.catalog);
+    let mut inventory = inventory::take(&snapshot, ports.catalog);
+    let ruled = rules(ports, &listed, &mut inventory)?;
     Ok(Ground {
         records: Rc::new(Records::before(&base.commit, &listed)),
         base,
         listed,
         snapshot,
         inventory,
+        ruled,
         versions: Vec::new(),
         contents: Contents::default(),
         oldest: RefCell::default(),
@@ -144,6 +150,26 @@ fn named(ports: &Ports<'_>, listed: &[Listed], snapshot: &mut Snapshot) -> Resul
             .insert(item.path.clone(), Entry::File { bytes, executable });
     }
     Ok(())
+}
+
+/// Reads the rules of conversion that the repository brings along; a file that cannot be used is told.
+fn rules(ports: &Ports<'_>, listed: &[Listed], inventory: &mut Inventory) -> Result<Option<Catalog>, Error> {
+    let said = &inventory.said;
+    if said.rules.is_empty() {
+        return Ok(None);
+    }
+    let place = |name: &str| Path::from(refit_kustomize::reach::normal(name).as_str());
+    let mut texts = BTreeMap::new();
+    for path in said.rules.iter().map(|name| place(name)) {
+        let is_file = |item: &&Listed| matches!(item.kind, ListedKind::File | ListedKind::Executable);
+        if let Some(item) = listed.iter().filter(is_file).find(|item| item.path == path) {
+            texts.insert(path, ports.repository.read(&item.blob)?);
+        }
+    }
+    let mut catalog = ports.catalog.clone();
+    let found = own_rules::add(&mut catalog, said, |name| texts.get(&place(name)).cloned());
+    inventory.findings.extend(found);
+    Ok(Some(catalog))
 }
 
 impl<'a> Flow<'a> {
@@ -193,7 +219,17 @@ impl<'a> Flow<'a> {
             named.retain(|name| meant.contains(name.as_str()));
             Picked { group, named }
         });
-        Ok(groups.filter(|picked| !picked.named.is_empty()).collect())
+        let picked: Vec<Picked<'a>> = groups.filter(|picked| !picked.named.is_empty()).collect();
+        if self.ask.snapshot.is_some() && picked.len() > 1 {
+            let names = picked
+                .iter()
+                .map(|picked| format!("`--cluster {}`", picked.group.first().root.name));
+            return Err(Error::Usage {
+                message: format!("a snapshot is of one cluster, and {} are meant", picked.len()),
+                remedy: format!("name the one that it is of: {}", names.collect::<Vec<_>>().join(" or ")),
+            });
+        }
+        Ok(picked)
     }
 }
 

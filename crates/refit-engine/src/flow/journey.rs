@@ -3,7 +3,7 @@
 //! In: the route, what the target branch says of it, what people confirmed. Out: a [`Leg`]: the releases, the place among
 //! the requests of the upgrade, and what the request edits. Nothing is remembered: each run computes it anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Unit;
@@ -14,7 +14,7 @@ use refit_core::plan::{self, Edits};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::request::{self, Way};
-use refit_core::route::{self, Hop, Route, Stale};
+use refit_core::route::{self, Hop, Route, Stale, Used};
 use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
 use refit_manifest::Path;
 
@@ -197,6 +197,8 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request, &Chosen))
             .release(platform.as_str())
             .filter(|runs| *runs < hop.from)
     });
+    let nominal = way.concluded.as_ref().and_then(|concluded| same_hop(concluded, hop));
+    let nominal = nominal.map_or(hop.gate.as_slice(), |hop| hop.gate.as_slice());
     let last = group.records().next();
     let converted = last.is_some_and(|record| record.goes_on() && record.stage != Stage::Upgrade);
     let reconciled = |why: String, shown: bool| Need {
@@ -212,17 +214,15 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request, &Chosen))
             format!("the cluster runs {runs}, and {} is in Git", hop.from),
             false,
         ));
-    } else if request.stage == Stage::Upgrade && converted && hop.gate.is_empty() {
+    } else if request.stage == Stage::Upgrade && converted && nominal.is_empty() {
         let why = "objects that the request before converts are applied in the cluster first".to_owned();
         needs.push(reconciled(why, false));
     }
-    let nominal = way.concluded.as_ref().and_then(|concluded| same_hop(concluded, hop));
-    let nominal = nominal.map_or(hop.gate.as_slice(), |hop| hop.gate.as_slice());
     if request.stage == Stage::Upgrade && !nominal.is_empty() {
         let shown = hop.gate.is_empty() && flow.ask.snapshot.is_some();
         let left = if shown { nominal } else { hop.gate.as_slice() };
         needs.push(Need {
-            gate: migration(hop, left),
+            gate: left_of(flow, hop, left),
             shown,
         });
     }
@@ -233,7 +233,7 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request, &Chosen))
         };
         let shown = left.is_empty();
         needs.push(Need {
-            gate: migration(hop, if shown { &request.gate } else { &left }),
+            gate: left_of(flow, hop, if shown { &request.gate } else { &left }),
             shown,
         });
     }
@@ -252,6 +252,24 @@ fn migration(hop: &Hop, stale: &[Stale]) -> Gate {
         why: migration::summary(stale),
         ways: migration::commands(stale, &hop.from),
     }
+}
+
+/// Gives the gate of what is left to migrate, with what a snapshot does not tell.
+fn left_of(flow: Flow<'_>, hop: &Hop, left: &[Stale]) -> Gate {
+    let mut gate = migration(hop, left);
+    let Some(snapshot) = &flow.ask.snapshot else {
+        return gate;
+    };
+    let managed = left.iter().filter(|stale| stale.used == Used::Managed);
+    let unlisted: BTreeSet<&str> = managed
+        .filter(|stale| !snapshot.evidence.managed.contains_key(&stale.crd))
+        .map(|stale| stale.kind.as_str())
+        .collect();
+    if !unlisted.is_empty() {
+        let kinds = unlisted.into_iter().collect::<Vec<_>>().join(", ");
+        gate.why.push(format!("the snapshot does not list: {kinds}"));
+    }
+    gate
 }
 
 /// Gives what was confirmed for a request: what its note says already, and what this run adds.

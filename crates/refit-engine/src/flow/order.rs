@@ -16,9 +16,10 @@ use refit_core::stage::{Conversion, Stage};
 use refit_core::streams::Streams;
 use refit_core::windows::{self, Cluster, Planned, Schemas, Situation, Stuck};
 
+use super::contents::{self, Release};
 use super::ground::Flow;
 use super::target;
-use crate::Error;
+use crate::{Error, Ports};
 
 /// The requests of one group.
 #[derive(Default)]
@@ -50,6 +51,10 @@ impl Request {
 /// Orders the requests of a route.
 pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ordered, Error> {
     let ground = flow.ground;
+    // The rules of the repository convert as well.
+    let catalog = ground.ruled.as_ref().unwrap_or(flow.ports.catalog);
+    let ports = Ports { catalog, ..*flow.ports };
+    let flow = Flow { ports: &ports, ..flow };
     let tree = &ground.snapshot.tree;
     let streams = Streams::split(tree);
     let repositories = [Repository {
@@ -58,7 +63,8 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         tree,
         streams: &streams,
     }];
-    let known = target::known(flow, group, (&route.from, Some(&route.to)))?;
+    let mut known = target::known(flow, group, (&route.from, Some(&route.to)))?;
+    let mut schemas = Schemas::default();
     let own = group.names();
     let (mut clusters, mut place) = (Vec::new(), 0);
     for other in ground.inventory.groups() {
@@ -71,31 +77,54 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         if is_own {
             place = clusters.len();
         }
-        let components = main.map(|file| file.options.components.clone()).unwrap_or_default();
-        let mut reached = Reached::default();
-        for (at, cluster) in other.clusters().enumerate() {
-            let more = applied::find(&repositories, 0, &cluster.root);
-            match at {
-                0 => reached = more,
-                _ => reached.join(more),
-            }
+        if known.of(&installed).is_none() {
+            known = known.with(&installed, &target::installed(&ports, &other));
         }
+        for file in other.files() {
+            schemas.add_all(&installed, &file.stream);
+        }
+        let components = main.map(|file| file.options.components.clone()).unwrap_or_default();
         clusters.push(Cluster {
             names: other.names(),
             repository: 0,
             installed,
             components: components.into_iter().collect(),
             hops: if is_own { route.hops.clone() } else { Vec::new() },
-            reached,
+            reached: reached(&repositories, &other),
         });
     }
+    add_next(flow, route, &mut schemas);
     let planned = windows::plan(&Situation {
         repositories: &repositories,
         clusters: &clusters,
         known: &known,
-        schemas: &Schemas::default(),
+        schemas: &schemas,
     });
     Ok(fitted(planned, place, route))
+}
+
+/// Finds what the clusters of a group apply.
+fn reached(repositories: &[Repository<'_>], group: &Group<'_>) -> Reached {
+    let mut found = group
+        .clusters()
+        .map(|cluster| applied::find(repositories, 0, &cluster.root));
+    let mut reached = found.next().unwrap_or_default();
+    found.for_each(|more| reached.join(more));
+    reached
+}
+
+/// Adds the schemas of the release that the next hop brings: its contents are needed for the hop anyway. Those of later
+/// ones are not fetched, so gates of later requests can be stricter than they will be; the same holds where the contents
+/// cannot be had: who needs them says so.
+fn add_next(flow: Flow<'_>, route: &Route, schemas: &mut Schemas) {
+    let Some(hop) = route.hops.first() else { return };
+    if let Ok(release) = contents::release(flow, &hop.to)
+        && let Release::Streams(streams, ..) = &*release
+    {
+        for stream in streams {
+            schemas.add_all(&hop.to, stream);
+        }
+    }
 }
 
 /// Keeps what is about one cluster.

@@ -242,5 +242,17 @@ fn past_return(ports: &Ports<'_>, group: &Group<'_>, undone: &Record, sides: &[S
         to: &undone.from,
         catalog: ports.catalog,
     };
-    back.past(&target::installed(ports, group), &before)
+    let installed = target::installed(ports, group);
+    let mut findings = back.past(&installed, &before);
+    let runs = group.main().and_then(|file| file.detection.version.as_ref());
+    let now = Back {
+        from: runs.unwrap_or(&undone.to),
+        ..back
+    };
+    for side in sides {
+        if let Ok(stream) = Stream::split(Arc::clone(&side.theirs)) {
+            findings.extend(now.unserved((&side.path, &stream), &installed));
+        }
+    }
+    findings
 }

@@ -235,17 +235,9 @@ fn seen(flow: Flow<'_>, start: &Start) -> Start {
         return start.clone();
     };
     let evidence = &snapshot.evidence;
-    let mut managed = evidence.managed.clone();
-    if !managed.is_empty() {
-        // A file with managed fields has those of all kinds: a plane always has the objects that synchronise it, and a kind
-        // without objects has nothing to migrate.
-        for crd in evidence.definitions.keys() {
-            managed.entry(crd.clone()).or_default();
-        }
-    }
     Start {
         stored: Stored::seen(evidence),
-        managed,
+        managed: evidence.managed.clone(),
         kubernetes: evidence.kubernetes.clone().or(start.kubernetes.clone()),
         ..start.clone()
     }

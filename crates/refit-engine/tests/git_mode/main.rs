@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod clusters;
+mod conversions;
 mod cuts;
 mod findings;
 mod names;

@@ -17,7 +17,7 @@ fn ids(world: &World) -> Vec<String> {
     ids
 }
 
-fn resume(world: &World, confirm: &[Wait]) -> String {
+pub(crate) fn resume(world: &World, confirm: &[Wait]) -> String {
     let ask = Ask {
         confirm: confirm.to_vec(),
         ..ask("")
@@ -28,18 +28,18 @@ fn resume(world: &World, confirm: &[Wait]) -> String {
     }))
 }
 
-fn merge(world: &World) -> String {
+pub(crate) fn merge(world: &World) -> String {
     told(world.run(|ports| {
         let report = refit_engine::request_merge(ports, &ask(""), None)?;
         Ok((report.exit.code(), report.message))
     }))
 }
 
-fn status(world: &World) -> refit_core::report::Report<Status> {
+pub(crate) fn status(world: &World) -> refit_core::report::Report<Status> {
     world.run(|ports| refit_engine::status(ports, &ask(""))).unwrap()
 }
 
-fn plan(world: &World, target: &str) -> refit_core::report::Report<Plan> {
+pub(crate) fn plan(world: &World, target: &str) -> refit_core::report::Report<Plan> {
     one(world
         .run(|ports| refit_engine::plan(ports, &ask(target)))
         .unwrap()

@@ -7,11 +7,24 @@ use refit_core::report::{Report, Reports};
 use refit_engine::ports::{Change, Clock, CommitId, Forge, PortError, Releases, Repository};
 use refit_engine::{Ask, Error, Others, Ports};
 use refit_manifest::{Entry, Path, Tree};
+use refit_testkit::flux::{Manifests, Set};
 use refit_testkit::memory::Memory;
 use refit_testkit::memory_forge::MemoryForge;
 use refit_testkit::releases::{MemoryReleases, ReleaseFile};
 
 pub(crate) const GENERATED: &str = "clusters/production/flux-system/gotk-components.yaml";
+
+/// The releases of `examples/routes` from 2.2 on.
+const EXAMPLES: [&str; 5] = ["v2.2.3", "v2.6.4", "v2.7.5", "v2.8.8", "v2.9.4"];
+
+const SYNC: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: flux-system, namespace: flux-system}\n\
+    spec:\n  path: ./clusters/production\n  sourceRef: {kind: GitRepository, name: flux-system}\n";
+
+/// Reads the manifest of an example release.
+pub(crate) fn example(version: &str) -> String {
+    let folder = refit_testkit::shared::root().join("examples/routes/flux");
+    std::fs::read_to_string(folder.join(version).join("gotk-components.yaml")).unwrap()
+}
 
 /// Everything that a flow works on.
 pub(crate) struct World {
@@ -107,6 +120,46 @@ impl World {
             releases,
             catalog: Catalog::flux().unwrap(),
         }
+    }
+
+    /// A plane of the example releases at one of them, with objects of its own.
+    pub(crate) fn routed(installed: &str, own: &[(&str, &str)]) -> Self {
+        let generated = example(installed);
+        let plane = [
+            (GENERATED, generated.as_str()),
+            ("clusters/production/flux-system/gotk-sync.yaml", SYNC),
+        ];
+        let mut world = Self::with(&[&plane[..], own].concat());
+        world.releases = MemoryReleases::new(&[]);
+        for version in EXAMPLES {
+            world.add(version, &example(version));
+        }
+        world
+    }
+
+    /// Puts the real manifests of some releases in the place of the examples, the first of them installed.
+    pub(crate) fn real(mut self, manifests: &Manifests, versions: &[&'static str]) -> Self {
+        self.releases = MemoryReleases::new(&[]);
+        for (at, version) in versions.iter().copied().enumerate() {
+            let of = manifests.versions().iter().find(|of| of.name == version).unwrap();
+            let text = manifests.read(of, Set::Default).unwrap();
+            self.add(version, &text);
+            if at == 0 {
+                self.commit("main", GENERATED, &text);
+            }
+        }
+        self
+    }
+
+    /// Adds a release.
+    pub(crate) fn add(&mut self, version: &'static str, text: &str) {
+        let (platform, name) = ("flux", "gotk-components.yaml");
+        self.releases.add(ReleaseFile {
+            platform,
+            version,
+            name,
+            text,
+        });
     }
 
     /// Runs a flow.
