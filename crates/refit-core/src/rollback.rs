@@ -130,7 +130,10 @@ mod tests {
             let stream = Stream::split(text.into_bytes().into()).unwrap();
             let installed = definitions(&[("v1", true), ("v1beta2", false)]);
             let found = back.unserved((&"apps/a.yaml".into(), &stream), &installed);
-            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+            found
+                .iter()
+                .map(|one| format!("{} {}: {}", one.code, one.subject, one.message))
+                .collect::<Vec<_>>()
         };
         let refused = "ApiVersionRemoved apps/a.yaml: `Bucket/a` would be written as `v1beta2` again, which v9.1.0 does not serve";
         assert_eq!(found(object("Bucket", "v1beta2")), [refused]);

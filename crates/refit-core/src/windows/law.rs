@@ -110,8 +110,18 @@ impl<'a> Law<'a> {
                 _ => {}
             }
         }
-        refused.retain(|refused| !self.before.contains(&refused.key()));
+        refused.retain(|refused| !self.was_refused(refused));
         refused.into_iter().collect()
+    }
+
+    /// Tells whether an object was refused from the start for the same reason, or for its version: its fields were not
+    /// judged then.
+    fn was_refused(&self, refused: &Refused) -> bool {
+        let for_version = |(file, object, what): &(File, String, What)| {
+            matches!(what, What::Version(_)) && *file == refused.file && *object == refused.object
+        };
+        let is_field = matches!(refused.what, What::Field(..));
+        self.before.contains(&refused.key()) || (is_field && self.before.iter().any(for_version))
     }
 
     /// Lists what a release refuses of what a cluster applies, but for some files.

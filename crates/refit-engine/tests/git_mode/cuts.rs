@@ -146,15 +146,16 @@ fn a_run_that_is_killed_at_any_effect_ends_like_one_that_is_not() {
     }
 }
 
-/// Plays a route of two requests with its gate, from the first command to the last merge; cut once, and run again.
-fn two_requests(effect: usize, when: When) -> (World, usize) {
+/// Plays a route of two requests with the gate of the second one, from the first command to the last merge; cut once, and
+/// run again.
+fn two_requests(world: World, effect: usize, when: When) -> (World, usize) {
     let merge: Step = |ports| {
         let newest = ports.forge.list()?.first().map(|request| request.number);
         refit_engine::request_merge(ports, &ask(""), newest).map(drop)
     };
     let steps: [Step; 5] = [
         |ports| {
-            let prepared = refit_engine::plan(ports, &ask("flux@v7.3.0"))?;
+            let prepared = refit_engine::plan(ports, &ask(""))?;
             refit_engine::carry_out(ports, &prepared, Others::Stop).map(drop)
         },
         merge,
@@ -168,7 +169,6 @@ fn two_requests(effect: usize, when: When) -> (World, usize) {
         },
         merge,
     ];
-    let world = World::new(|text| text);
     let cut = Cut {
         repository: &world.repository,
         forge: &world.forge,
@@ -187,17 +187,16 @@ fn two_requests(effect: usize, when: When) -> (World, usize) {
     (world, cuts)
 }
 
-#[test]
-fn a_route_of_two_requests_that_is_killed_at_any_effect_comes_to_the_same_end() {
-    let end = two_requests(usize::MAX, When::Before).0.picture();
+fn check_two_requests(world: fn() -> World) -> String {
+    let end = two_requests(world(), usize::MAX, When::Before).0.picture();
     assert!(
         end.matches("state: Merged").count() == 2 && !end.contains("note decisions/"),
         "{end}"
     );
-    assert!(end.contains("\\\"migrated\\\"") && end.contains("v7.3.0"), "{end}");
+    assert!(end.contains("\\\"migrated\\\""), "{end}");
     for when in [When::Before, When::After] {
         for effect in 0.. {
-            let (world, cuts) = two_requests(effect, when);
+            let (world, cuts) = two_requests(world(), effect, when);
             assert_eq!(world.picture(), end, "killed {when:?} effect {effect}");
             if cuts == 0 {
                 assert!(effect >= 10, "only {effect} effects were cut");
@@ -205,4 +204,17 @@ fn a_route_of_two_requests_that_is_killed_at_any_effect_comes_to_the_same_end() 
             }
         }
     }
+    end
+}
+
+#[test]
+fn a_route_of_two_requests_that_is_killed_at_any_effect_comes_to_the_same_end() {
+    let end = check_two_requests(|| World::new(|text| text));
+    assert!(end.contains("v7.3.0"), "{end}");
+}
+
+#[test]
+fn a_conversion_and_its_upgrade_that_are_killed_at_any_effect_come_to_the_same_end() {
+    let end = check_two_requests(crate::conversions::world);
+    assert!(end.contains("convert") && end.contains("v2.9.4"), "{end}");
 }

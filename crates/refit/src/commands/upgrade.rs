@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use refit_core::evidence;
 use refit_core::report::{Exit, Plan as PlanBody, Reports, State, Upgrade as UpgradeBody};
 use refit_engine::{Again, Ask, Commits, Others, Prepared, Wait};
 use refit_manifest::{Answer as Choice, DecisionId, Entry};
@@ -97,6 +98,23 @@ pub(crate) struct Resolve {
     consent: Consent,
 }
 
+/// Writes the examples, with the lines that write a snapshot.
+fn resume_help() -> String {
+    format!(
+        "\
+Examples:
+  refit resume
+  refit resume --snapshot snapshot.json
+  refit resume --confirm migrated    # stored objects are migrated; your name and the time are recorded
+  refit resume --keep-commits
+  refit resume --discard-commits
+
+A snapshot of a cluster is written by these lines; a kind whose objects it does not list counts as not migrated:
+  {}",
+        evidence::COMMANDS.join("\n  ")
+    )
+}
+
 /// Go on with the upgrade under way.
 ///
 /// Computes the request anew where the target branch moved, and opens what can be opened: where an upgrade has several
@@ -105,13 +123,7 @@ pub(crate) struct Resolve {
 /// request's branch are never overwritten: say what becomes of them. Kept ones are put on top of what is computed anew, with
 /// their authors and messages.
 #[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  refit resume
-  refit resume --snapshot cluster.json
-  refit resume --confirm migrated    # stored objects are migrated; your name and the time are recorded
-  refit resume --keep-commits
-  refit resume --discard-commits")]
+#[command(after_long_help = resume_help())]
 pub(crate) struct Resume {
     /// Say that what the next request waits for is true: `migrated`, `reconciled` or `repaired`; repeatable.
     #[arg(long, value_name = "WHAT")]

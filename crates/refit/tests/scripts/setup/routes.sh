@@ -17,22 +17,26 @@ timeless() {
     return "${PIPESTATUS[0]}"
 }
 
-# Prints a snapshot of a cluster: its release, what is stored (`all` served versions, or `migrated`), Kubernetes.
+# Prints a snapshot of a cluster: its release, what is stored (`all` served versions, or `migrated`), Kubernetes. Each kind is
+# listed; there is one object, with managed fields.
 cluster() {
     awk -v RS='---\n' -v stored="$2" '/kind: CustomResourceDefinition/ {
         count = split($0, lines, "\n"); inside = 0; all = ""
         for (at = 1; at <= count; at++) {
             if (lines[at] == "  versions:") inside = 1
             if (inside && match(lines[at], /^(  - |    )name: /)) name = substr(lines[at], RLENGTH + 1)
+            if (lines[at] ~ /^  group: /) group = substr(lines[at], 10)
+            if (lines[at] ~ /^    kind: /) kind = substr(lines[at], 11)
+            if (lines[at] == "    storage: true") kept = name; else if (lines[at] == "    storage: false") old = name
             if (lines[at] == "    storage: true" || (stored == "all" && lines[at] == "    storage: false"))
                 all = all (all == "" ? "" : ", ") name
         }
-        printf "---\n%sstatus:\n  storedVersions: [%s]\n", $0, all
+        printf "---\n%sstatus:\n  storedVersions: [%s]\n---\napiVersion: %s/%s\nkind: %sList\nitems:", $0, all, group, kept, kind
+        managed = stored == "all" ? old : kept
+        if (kind != "GitRepository") print " []"
+        else printf "\n- apiVersion: %s/%s\n  kind: %s\n  metadata:\n    name: flux-system\n    managedFields:\n    - apiVersion: %s/%s\n      manager: kustomize-controller\n", group, kept, kind, group, managed
     }' "$REFIT_CATALOG/flux/$1/gotk-components.yaml"
     printf -- '---\nserverVersion:\n  gitVersion: %s\n' "$3"
-    version=v1; [ "$2" = all ] && version=v1beta2
-    printf -- '---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n  name: flux-system\n'
-    printf '  managedFields:\n  - apiVersion: source.toolkit.fluxcd.io/%s\n    manager: kustomize-controller\n' "$version"
 }
 
 # An application beside the plane, as a HelmRelease of the given version.
