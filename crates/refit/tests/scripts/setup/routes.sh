@@ -39,11 +39,14 @@ cluster() {
     printf -- '---\nserverVersion:\n  gitVersion: %s\n' "$3"
 }
 
-# An application beside the plane, as a HelmRelease of the given version.
+# An application in a Kustomization of its own, as a HelmRelease of the given version.
 application() {
-    mkdir -p clusters/production/apps
-    printf 'apiVersion: helm.toolkit.fluxcd.io/%s # as its chart asks for\nkind: HelmRelease\nmetadata:\n  name: web\n' "$1" > clusters/production/apps/web.yaml
-    printf '  namespace: apps\nspec:\n  interval: 5m\n  chart:\n    spec:\n      chart: web\n' >> clusters/production/apps/web.yaml
-    printf '      sourceRef:\n        kind: HelmRepository\n        name: charts\n' >> clusters/production/apps/web.yaml
+    mkdir -p apps
+    sed -n '/kind: Kustomization/,$p' "$EXAMPLES/platform/gotk-sync.yaml" > clusters/production/apps.yaml
+    sed -i -e '1i apiVersion: kustomize.toolkit.fluxcd.io/v1' -e 's/name: flux-system$/name: apps/;t' -e 's#\./clusters/production#./apps#' clusters/production/apps.yaml
+    sed -i '/sourceRef/,$s/name: apps/name: flux-system/' clusters/production/apps.yaml
+    printf 'apiVersion: helm.toolkit.fluxcd.io/%s # as its chart asks for\nkind: HelmRelease\nmetadata:\n  name: web\n' "$1" > apps/web.yaml
+    printf '  namespace: apps\nspec:\n  interval: 5m\n  chart:\n    spec:\n      chart: web\n' >> apps/web.yaml
+    printf '      sourceRef:\n        kind: HelmRepository\n        name: charts\n' >> apps/web.yaml
     git add . && git commit -qm 'Run web'
 }
