@@ -25,3 +25,12 @@ fn every_guide_shows_what_the_program_prints() {
     }
     assert!(differences.is_empty(), "{differences}");
 }
+
+#[test]
+fn the_guide_to_routes_has_the_lines_that_write_a_snapshot() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides/routes.md");
+    let text = std::fs::read_to_string(guide).unwrap();
+    for line in refit_core::evidence::COMMANDS {
+        assert!(text.contains(line), "{line}");
+    }
+}
