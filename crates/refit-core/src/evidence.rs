@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 pub use read::{Error, SIZE_LIMIT};
 
+use refit_manifest::Identity;
+
 use crate::generated::Served;
 use crate::release::Version;
 
@@ -37,6 +39,8 @@ pub struct Evidence {
     /// The API versions in the managed fields of objects, by CRD; only of CRDs whose objects the file lists: with a list that
     /// names the kind, empty or not, or with objects that have managed fields.
     pub managed: BTreeMap<String, BTreeSet<String>>,
+    /// The objects that kustomize-controller does not prune, by their annotation.
+    pub kept: BTreeSet<Identity>,
 }
 
 /// A definition that a cluster holds.

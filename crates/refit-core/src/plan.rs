@@ -3,8 +3,10 @@
 //! In: [`Given`]: the cluster, what the generator wrote before and after, answers. Out: a [`Plan`], complete enough that
 //! nothing is left to choose while it is carried out. Knows neither Git nor forge.
 
+mod bases;
 mod changes;
 mod patches;
+mod pruned;
 mod recorded;
 mod texts;
 
@@ -21,6 +23,7 @@ use crate::finding::{self, Acceptance, Code, Finding};
 use crate::generated::Generated;
 use crate::inventory::Group;
 use crate::options::Options;
+use crate::pruning::Moving;
 use crate::record::Record;
 use crate::release::{Platform, Version};
 use crate::report::{ChangeLine, DecisionLine, FileChange};
@@ -137,6 +140,8 @@ pub struct Plan {
     pub undone: Option<String>,
     /// Where the request stands in the route of its upgrade.
     pub place: Place,
+    /// The objects that a merge would move to another Kustomization of Flux.
+    pub moves: Vec<Moving>,
 }
 
 /// One file that is written.
@@ -231,6 +236,16 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     let mut findings = given.findings.to_vec();
     findings.extend(merged.decisions.iter().filter_map(blocked));
     findings.append(&mut patches.findings);
+    let mut pruned = pruned::look(given, &writes, &patches.removes);
+    findings.append(&mut pruned.findings);
+    let place = Place {
+        pruned: pruned.lines,
+        ..given.place.clone()
+    };
+    let given = &Given {
+        place: &place,
+        ..*given
+    };
     finding::accept(&mut findings, given.accepted);
     let filtered = filtered(given.snapshot, &writes);
     findings.extend(filtered.into_iter().filter(|finding| !is_said(given.findings, finding)));
@@ -266,6 +281,7 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         findings,
         undone: given.undone.map(Record::key),
         place: given.place.clone(),
+        moves: pruned.moves,
     })
 }
 
@@ -308,31 +324,13 @@ fn merged(given: &Given<'_>, ours: &Tree) -> Merged {
         let entry = |sides: &Sides| (sides.path.clone(), Entry::file(bytes(sides)));
         given.sides.iter().map(entry).collect()
     };
-    let base = tree(|sides| Arc::clone(&sides.base));
-    merge(&base, ours, &tree(with_definitions), &settings(given))
-}
-
-/// Gives theirs with the definitions of base that it lacks.
-fn with_definitions(sides: &Sides) -> Arc<[u8]> {
-    let split = |bytes: &Arc<[u8]>| Stream::split(Arc::clone(bytes));
-    let (Ok(base), Ok(theirs)) = (split(&sides.base), split(&sides.theirs)) else {
-        return Arc::clone(&sides.theirs);
-    };
-    let has: BTreeSet<&Identity> = theirs.objects().map(|(identity, _)| identity).collect();
-    let lost = |identity: &Identity| &*identity.kind == "CustomResourceDefinition" && !has.contains(identity);
-    let mut bytes = sides.theirs.to_vec();
-    for (_, document) in base.objects().filter(|(identity, _)| lost(identity)) {
-        if !bytes.ends_with(b"\n") {
-            bytes.push(b'\n');
+    let mut base = tree(|sides| Arc::clone(&sides.base));
+    for sides in given.sides {
+        if let Some(kept) = bases::with_marks(sides, ours) {
+            base.insert(sides.path.clone(), Entry::file(kept));
         }
-        bytes.extend_from_slice(b"---\n");
-        bytes.extend_from_slice(document.body_text().as_bytes());
     }
-    if bytes.len() == sides.theirs.len() {
-        Arc::clone(&sides.theirs)
-    } else {
-        bytes.into()
-    }
+    merge(&base, ours, &tree(bases::with_definitions), &settings(given))
 }
 
 /// Gives the user's side: the generated files, and other files of the cluster that hold objects which base has and the

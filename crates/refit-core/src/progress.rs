@@ -388,6 +388,7 @@ mod tests {
             findings: vec![],
             undone: None,
             place: crate::stage::Place::only(&Version::new(1, 1, 0)),
+            moves: vec![],
         }
     }
 

@@ -14,7 +14,7 @@ use refit_manifest::{Identity, Tree};
 use crate::applied::Applied;
 use crate::finding::{Code, Finding};
 
-pub use detach::detach;
+pub use detach::{detach, keep, marked};
 
 /// What holds an object in the cluster when it leaves its Kustomization (kustomize-controller, garbage collection).
 const MARKS: [&str; 2] = [

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use refit_manifest::Identity;
 use serde_json::Value;
 
 use super::{Error, Evidence, Held, Running};
@@ -47,6 +48,7 @@ impl Gathered {
             return items.iter().try_for_each(|item| self.take(item));
         }
         self.objects += 1;
+        self.evidence.kept.extend(kept(object, kind));
         match kind {
             "CustomResourceDefinition" => self.take_definition(object),
             "Deployment" => {
@@ -145,6 +147,22 @@ fn served(version: &Value) -> Served {
         storage: flag("storage"),
         deprecated: flag("deprecated"),
     }
+}
+
+/// Gives what an object is called that kustomize-controller does not prune.
+fn kept(object: &Value, kind: &str) -> Option<Identity> {
+    let mark = text(
+        object,
+        &["metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune"],
+    )?;
+    let own = |key: &str| text(object, &["metadata", key]);
+    let group = text(object, &["apiVersion"])?.split_once('/');
+    (mark == "disabled").then_some(Identity {
+        group: group.map_or("", |(group, _)| group).into(),
+        kind: kind.into(),
+        namespace: own("namespace").unwrap_or_default().into(),
+        name: own("name")?.into(),
+    })
 }
 
 fn running(object: &Value) -> Option<Running> {

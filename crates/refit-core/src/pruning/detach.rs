@@ -2,12 +2,12 @@
 //!
 //! In: trees and what moves. Out: files with the mark; every other byte is equal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_manifest::edit::{self, Splice};
 use refit_manifest::parse::{Kind, Layout, NodeRef};
-use refit_manifest::{Document, Stream, Tree};
+use refit_manifest::{Document, Identity, Stream, Tree};
 
 use super::{MARKS, Moving};
 use crate::applied::File;
@@ -44,7 +44,7 @@ pub fn detach(trees: &[&Tree], moving: &[&Moving]) -> Detached {
         let mut splices = Vec::new();
         for (index, moving) in documents {
             let document = stream.as_ref().and_then(|stream| stream.documents().get(index));
-            match document.and_then(|document| mark(document, moving)) {
+            match document.filter(|document| is_of(document, moving)).and_then(mark) {
                 Some(splice) => splices.push(splice),
                 None => detached
                     .findings
@@ -65,10 +65,39 @@ fn by_hand(moving: &Moving, why: &str) -> Finding {
     Finding::new(Code::MoveNotMarked, moving.object.to_string(), message)
 }
 
-/// Gives the splice that marks the object of a document; `None` also for an item of a list.
-fn mark(document: &Document, moving: &Moving) -> Option<Splice> {
-    let own = document.identity()?;
-    if own.kind != moving.object.kind || document.parsed().ok()?.is_masked() {
+/// Lists the objects of a file that have the annotation.
+pub fn marked(stream: &Stream) -> BTreeSet<Identity> {
+    let [mark, _] = MARKS;
+    let is_marked = |document: &Document| {
+        let value = document.root()?.at(&["metadata", "annotations", mark])?;
+        Some(value.text()? == "disabled")
+    };
+    let objects = stream.objects();
+    objects
+        .filter(|(_, document)| is_marked(document) == Some(true))
+        .map(|(identity, _)| identity.clone())
+        .collect()
+}
+
+/// Marks those of a file's objects that are wanted and have no mark; gives the same bytes where there is none.
+pub fn keep(stream: &Stream, wanted: &BTreeSet<Identity>) -> Arc<[u8]> {
+    let objects = stream.objects();
+    let splices: Vec<Splice> = objects
+        .filter(|(identity, _)| wanted.contains(identity))
+        .filter_map(|(_, document)| mark(document))
+        .collect();
+    edit::apply(stream.bytes(), &splices).unwrap_or_else(|_| Arc::clone(stream.bytes()))
+}
+
+/// Tells whether a document is the object that moves, and no list that has it among its items.
+fn is_of(document: &Document, moving: &Moving) -> bool {
+    let own = document.identity();
+    own.is_some_and(|own| own.kind == moving.object.kind)
+}
+
+/// Gives the splice that marks the object of a document.
+fn mark(document: &Document) -> Option<Splice> {
+    if document.parsed().ok()?.is_masked() {
         return None;
     }
     let metadata = document.root()?.get("metadata")?;

@@ -45,6 +45,9 @@ pub struct Plan {
     pub decisions: Vec<DecisionLine>,
     /// The files that change.
     pub files: Vec<FileChange>,
+    /// The objects that the first request takes away from the cluster, one line each.
+    #[serde(default)]
+    pub pruned: Vec<String>,
     /// The requests to open, in order.
     pub requests: Vec<RequestDraft>,
 }

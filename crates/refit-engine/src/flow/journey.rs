@@ -18,6 +18,7 @@ use refit_core::route::{self, Hop, Route, Stale, Used};
 use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
 use refit_manifest::Path;
 
+use super::detach;
 use super::ground::Flow;
 use super::job;
 use super::order::{self, Ordered, Request};
@@ -214,6 +215,8 @@ fn needs(flow: Flow<'_>, group: &Group<'_>, (request, way): (&Request, &Chosen))
             format!("the cluster runs {runs}, and {} is in Git", hop.from),
             false,
         ));
+    } else if let Some(last) = last.filter(|record| record.goes_on() && record.stage == Stage::Detach) {
+        needs.extend(detach::seen(flow, last).map(|(gate, shown)| Need { gate, shown }));
     } else if request.stage == Stage::Upgrade && converted && nominal.is_empty() {
         let why = "objects that the request before converts are applied in the cluster first".to_owned();
         needs.push(reconciled(why, false));

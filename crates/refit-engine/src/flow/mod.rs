@@ -8,6 +8,7 @@ mod cancel;
 mod carry;
 mod contents;
 mod decide;
+mod detach;
 mod differ;
 mod ground;
 mod history;

@@ -19,7 +19,7 @@ use super::journey::{self, Leg};
 use super::observe::Records;
 use super::shown::{blocked, choose, hop, nothing, nothing_there, ready};
 use super::target::{self, Choice};
-use super::{broken, notes, pause, rollback, sides, whose};
+use super::{broken, detach, notes, pause, rollback, sides, whose};
 use crate::ports::{Base, Listed};
 use crate::{Again, Ask, Error, Ports, Way};
 
@@ -210,11 +210,38 @@ fn merged(
     note: Option<&Note>,
     mut body: report::Plan,
 ) -> Result<Planned, Error> {
-    let Flow { ports, ask, ground } = flow;
-    let leg = compared.leg;
-    let accepted = accepted(ask, note);
+    let mut leg = compared.leg;
+    let accepted = accepted(flow.ask, note);
     finding::accept(&mut body.findings, &accepted);
-    let plan = plan::make(&Given {
+    let mut plan = made((flow, group), compared, (note, &accepted), &body)?;
+    let first = detach::before(flow, leg, &mut plan);
+    finding::accept(&mut plan.findings, &accepted);
+    if let Some(first) = first.as_ref().filter(|_| !plan.is_blocked()) {
+        let (sides, _) = sides::as_installed(flow, group)?;
+        let compared = Compared {
+            leg: first,
+            options: compared.options,
+            sides: &sides,
+        };
+        plan = made((flow, group), &compared, (note, &accepted), &body)?;
+        leg = first;
+    }
+    let mut work = work(flow, group, plan, accepted)?;
+    let mut back = group.records().filter(|record| record.rolled_back.is_some());
+    work.rolled_back = back.next().map(|record| record.from.clone());
+    work.confirmed.clone_from(&leg.confirmed);
+    Ok(ready(body, work))
+}
+
+fn made(
+    (flow, group): (Flow<'_>, &Group<'_>),
+    compared: &Compared<'_>,
+    (note, accepted): (Option<&Note>, &[Acceptance]),
+    body: &report::Plan,
+) -> Result<Plan, Error> {
+    let Flow { ports, ground, .. } = flow;
+    let leg = compared.leg;
+    plan::make(&Given {
         snapshot: &ground.snapshot,
         group,
         catalog: ports.catalog,
@@ -223,7 +250,7 @@ fn merged(
         options: compared.options,
         sides: compared.sides,
         answers: &answers(group, note),
-        accepted: &accepted,
+        accepted,
         findings: &body.findings,
         undone: None,
         place: &leg.place,
@@ -232,12 +259,7 @@ fn merged(
     .map_err(|source| Error::Unwritable {
         what: "the record of the upgrade",
         source,
-    })?;
-    let mut work = work(flow, group, plan, accepted)?;
-    let mut back = group.records().filter(|record| record.rolled_back.is_some());
-    work.rolled_back = back.next().map(|record| record.from.clone());
-    work.confirmed.clone_from(&leg.confirmed);
-    Ok(ready(body, work))
+    })
 }
 
 /// Gives what carrying a plan out needs.
@@ -326,6 +348,7 @@ pub(super) fn body(flow: Flow<'_>) -> report::Plan {
         unmatched: Vec::new(),
         decisions: Vec::new(),
         files: Vec::new(),
+        pruned: Vec::new(),
         requests: Vec::new(),
     }
 }

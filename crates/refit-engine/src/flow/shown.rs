@@ -16,6 +16,7 @@ pub(super) fn ready(mut body: report::Plan, work: Work) -> Planned {
     let plan = &work.plan;
     body.upgrade.clone_from(&plan.upgrade);
     body.findings.clone_from(&plan.findings);
+    body.pruned.clone_from(&plan.place.pruned);
     if plan.is_blocked() {
         let next = remedies(&body.findings);
         return without_work(State::Blocked, blocked_message(&body), next, body);

@@ -9,6 +9,7 @@ mod cuts;
 mod findings;
 mod names;
 mod people;
+mod pruning;
 mod race;
 mod routes;
 mod story;

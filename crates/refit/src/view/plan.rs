@@ -38,6 +38,9 @@ pub(crate) fn plan(report: &Report<Plan>) -> String {
             &format!("{} (+{} -{} lines)", file.path, file.added, file.removed),
         );
     }
+    for object in &plan.pruned {
+        entry(&mut text, "pruned", object);
+    }
     requests(&mut text, &plan.requests);
     decisions::list(&mut text, &plan.decisions);
     lines::findings(&mut text, &plan.findings, "");
