@@ -21,7 +21,7 @@ use crate::digest;
 use crate::edits;
 use crate::finding::{self, Acceptance, Code, Finding};
 use crate::generated::Generated;
-use crate::inventory::Group;
+use crate::inventory::{Cluster, Group};
 use crate::options::Options;
 use crate::pruning::Moving;
 use crate::record::Record;
@@ -224,24 +224,13 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
     changes::replace(&mut writes, std::mem::take(&mut patches.writes));
     patches.removes.extend(given.edits.removes.iter().cloned());
     merged.decisions.append(&mut patches.decisions);
-    for cluster in given.group.clusters() {
-        writes.push(Write {
-            path: Record::path(&cluster.root.name),
-            bytes: recorded::record(given, cluster, &upgrade, &merged.decisions)
-                .write()?
-                .into(),
-            executable: false,
-        });
-    }
+    writes.extend(records(given, &upgrade, &merged.decisions)?);
     let mut findings = given.findings.to_vec();
     findings.extend(merged.decisions.iter().filter_map(blocked));
     findings.append(&mut patches.findings);
     let mut pruned = pruned::look(given, &writes, &patches.removes);
     findings.append(&mut pruned.findings);
-    let place = Place {
-        pruned: pruned.lines,
-        ..given.place.clone()
-    };
+    let place = pruned.place(given.place);
     let given = &Given {
         place: &place,
         ..*given
@@ -283,6 +272,18 @@ pub fn make(given: &Given<'_>) -> Result<Plan, serde_json::Error> {
         place: given.place.clone(),
         moves: pruned.moves,
     })
+}
+
+/// Gives the records of the clusters.
+fn records(given: &Given<'_>, upgrade: &str, decisions: &[Decision]) -> Result<Vec<Write>, serde_json::Error> {
+    let write = |cluster: &Cluster| -> Result<Write, serde_json::Error> {
+        Ok(Write {
+            path: Record::path(&cluster.root.name),
+            bytes: recorded::record(given, cluster, upgrade, decisions).write()?.into(),
+            executable: false,
+        })
+    };
+    given.group.clusters().map(write).collect()
 }
 
 /// Tells whether people should know of a decision: it is not clean, or somebody answered it.

@@ -15,7 +15,11 @@ use crate::value;
 pub const SIZE_LIMIT: usize = 256 << 20;
 
 /// What is not kept of objects: nothing is decided by it, and it is large.
-const LEFT_OUT: [&str; 3] = ["openAPIV3Schema", "annotations", "fieldsV1"];
+const LEFT_OUT: [&str; 3] = [
+    "openAPIV3Schema",
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "fieldsV1",
+];
 
 /// Why a file is no evidence.
 #[derive(Debug, thiserror::Error)]

@@ -18,6 +18,7 @@ use crate::patches::with_files;
 use crate::pruning::{self, Moving, Pruning, Side};
 use crate::roots::Root;
 use crate::snapshot;
+use crate::stage::Place;
 use crate::streams::Streams;
 
 /// What leaves and moves.
@@ -72,6 +73,14 @@ pub(super) fn look(given: &Given<'_>, writes: &[Write], removes: &[Path]) -> Pru
 }
 
 impl Pruned {
+    /// Gives the place of a request with what it prunes.
+    pub(super) fn place(&self, place: &Place) -> Place {
+        Place {
+            pruned: self.lines.clone(),
+            ..place.clone()
+        }
+    }
+
     fn take(&mut self, pruning: Pruning, back: Option<&String>) {
         let mut findings = pruning.findings.clone();
         if let Some(to) = back {

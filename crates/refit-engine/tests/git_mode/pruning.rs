@@ -21,6 +21,15 @@ fn sync(name: &str, path: &str) -> String {
     )
 }
 
+/// A release with a policy that stays.
+fn stays(version: &str) -> String {
+    let apis = match version {
+        "v7.1.0" => ["v1beta2", "v1"],
+        _ => ["v1", "v1beta2"],
+    };
+    manifest(version, &apis) + &POLICY.replace("deny-ingress", "allow-webhooks")
+}
+
 fn release<'a>(version: &'a str, text: &'a str) -> ReleaseFile<'a> {
     ReleaseFile {
         platform: "flux",
@@ -32,7 +41,7 @@ fn release<'a>(version: &'a str, text: &'a str) -> ReleaseFile<'a> {
 
 /// A plane whose release has a policy that the next one drops, with an edit of its sync and more files.
 fn plane(edit: impl Fn(String) -> String, more: &[(&str, &str)]) -> World {
-    let generated = manifest("v7.1.0", &["v1beta2", "v1"]) + POLICY;
+    let generated = stays("v7.1.0") + POLICY;
     let sync = edit(sync("flux-system", "./clusters/production"));
     let mut files = vec![
         (GENERATED, &*generated),
@@ -45,7 +54,7 @@ fn plane(edit: impl Fn(String) -> String, more: &[(&str, &str)]) -> World {
     files.extend(more);
     let mut world = World::with(&files);
     let mut releases = MemoryReleases::new(&[]);
-    let next = manifest("v7.2.0", &["v1", "v1beta2"]);
+    let next = stays("v7.2.0");
     for (version, text) in [("v7.1.0", &generated), ("v7.2.0", &next)] {
         releases.add(release(version, text));
     }
@@ -193,21 +202,28 @@ fn a_snapshot_without_the_mark_does_not_open_the_move_and_one_with_it_does() {
             ..ask("")
         }
     };
-    assert!(resume(&world, &snapshot("")).starts_with("6 request 2 is a draft"));
+    let said = resume(&world, &snapshot(""));
+    assert!(said.starts_with("6 request 2 is a draft"), "{said}");
     let mark = "\"kustomize.toolkit.fluxcd.io/prune\": \"disabled\"";
-    assert!(resume(&world, &snapshot(mark)).starts_with("6 request 2 waits for review"));
+    let said = resume(&world, &snapshot(mark));
+    assert!(
+        said.starts_with("6 request 2 waits for review"),
+        "{said} {:?} {:?}",
+        snapshot(mark).snapshot.unwrap().evidence.kept,
+        plan(&world).body.requests[0].gates
+    );
 }
 
 #[test]
 fn going_back_is_refused_where_it_moves_what_is_not_marked() {
     let mut world = World::new(|text| text);
     let mut releases = MemoryReleases::new(&[]);
-    let old = manifest("v7.1.0", &["v1beta2", "v1"]);
-    let new = manifest("v7.2.0", &["v1", "v1beta2"]) + POLICY;
+    let (old, new) = (stays("v7.1.0"), stays("v7.2.0") + POLICY);
     for (version, text) in [("v7.1.0", &old), ("v7.2.0", &new)] {
         releases.add(release(version, text));
     }
     world.releases = releases;
+    world.commit("main", GENERATED, &old);
     world.commit(
         "main",
         "clusters/production/flux-system/gotk-sync.yaml",
@@ -241,4 +257,39 @@ fn going_back_is_refused_where_it_moves_what_is_not_marked() {
     world.commit("main", GENERATED, &marked);
     let report = back();
     assert_eq!((report.state, codes(&report)), (State::Ready, vec![]));
+}
+
+#[test]
+fn the_policy_that_flux_0_13_no_longer_has_is_listed() {
+    let read = |version: &str| {
+        let path = refit_testkit::shared::find(&format!("flux-manifests/{version}/gotk-components.yaml"))?;
+        Some(std::fs::read_to_string(path).unwrap())
+    };
+    let (Some(old), Some(new)) = (read("v0.12.3"), read("v0.13.0")) else {
+        return;
+    };
+    let mut world = plane(
+        |text| text.replace("toolkit.fluxcd.io/v1\n", "toolkit.fluxcd.io/v1beta1\n"),
+        &[],
+    );
+    let mut releases = MemoryReleases::new(&[]);
+    for (version, text) in [("v0.12.3", &old), ("v0.13.0", &new)] {
+        releases.add(release(version, text));
+    }
+    world.releases = releases;
+    world.commit("main", GENERATED, &old);
+    let ask = ask("flux@v0.13.0");
+    let report = one(world.run(|ports| refit_engine::plan(ports, &ask)).unwrap().report());
+    assert_eq!(report.state, State::Ready, "{}", report.message);
+    assert_eq!(report.body.pruned, [LEAVES]);
+}
+
+#[test]
+fn a_component_that_the_user_left_out_is_not_pruned_again() {
+    let patch = "resources:\n- gotk-components.yaml\n- gotk-sync.yaml\npatches:\n- patch: |\n    $patch: delete\n    apiVersion: \
+                 networking.k8s.io/v1\n    kind: NetworkPolicy\n    metadata:\n      name: deny-ingress\n      namespace: \
+                 flux-system\n";
+    let files = [("clusters/production/flux-system/kustomization.yaml", patch)];
+    let world = plane(|text| text, &files);
+    assert_eq!(plan(&world).body.pruned, [""; 0]);
 }
