@@ -209,34 +209,84 @@ pub fn read_stream(path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
 }
 
 /// Reads a file whose documents are known to be of a sort: with [`Sort::Patch`] they may lack what objects must have.
+///
+/// What stands inside a field that a rule moves or wraps is edited first, and the field in another pass over the result.
 pub fn read_as(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
+    let (mut reading, mut open) = pass(sort, path, stream, wanted);
+    for _ in 0..PASSES {
+        if open.is_empty() {
+            break;
+        }
+        let Some((bytes, deferred)) = later_pass(sort, path, &reading, (&open, wanted)) else {
+            break;
+        };
+        reading.bytes = bytes;
+        open = deferred;
+    }
+    for at in open {
+        reading.uses[at].convertible = Convertible::Review(ENTANGLED.to_owned());
+    }
+    reading
+}
+
+/// Reads a file once; also gives the indices of the uses whose edits wait for those inside of them.
+fn pass(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> (Reading, Vec<usize>) {
     let mut reading = Reading::untouched(stream.bytes());
     let mut judge = judge::Judge::new(path, stream, wanted);
     let splices = places::walk(path, (stream, sort), wanted.interest(), &mut judge);
-    if !splices.is_empty() {
-        match edit::apply(stream.bytes(), &splices) {
-            Ok(converted) => reading.bytes = converted,
-            Err(_) => judge.withdraw(0, "two edits would touch the same text"),
-        }
+    match edit::apply(stream.bytes(), &splices) {
+        Ok(converted) if !splices.is_empty() => reading.bytes = converted,
+        Ok(_) => {}
+        Err(_) => judge.withdraw(0, ENTANGLED),
     }
     let judge::Judge {
-        uses, notes, findings, ..
+        uses,
+        notes,
+        findings,
+        mut deferred,
+        ..
     } = judge;
-    Reading {
+    deferred.retain(|at| uses[*at].convertible == Convertible::Yes);
+    deferred.sort_unstable();
+    let reading = Reading {
         uses,
         notes,
         findings,
         ..reading
-    }
+    };
+    (reading, deferred)
 }
+
+/// Makes the edits that waited; gives the bytes and which of them wait still, `None` where others than these would be made.
+fn later_pass(
+    sort: Sort,
+    path: &Path,
+    reading: &Reading,
+    (open, wanted): (&[usize], &Wanted),
+) -> Option<(Arc<[u8]>, Vec<usize>)> {
+    let stream = Stream::split(Arc::clone(&reading.bytes)).ok()?;
+    let (next, deferred) = pass(sort, path, &stream, wanted);
+    let same = |old: &Use, new: &Use| (&old.object, &old.what, &old.rule) == (&new.object, &new.what, &new.rule);
+    let made: Vec<usize> = (0..next.uses.len())
+        .filter(|at| next.uses[*at].convertible == Convertible::Yes)
+        .collect();
+    let is_as_told = made.len() == open.len()
+        && made
+            .iter()
+            .zip(open)
+            .all(|(new, old)| same(&reading.uses[*old], &next.uses[*new]));
+    let waits = made.iter().zip(open).filter(|(new, _)| deferred.contains(new));
+    let still = waits.map(|(_, old)| *old).collect();
+    is_as_told.then_some((next.bytes, still))
+}
+
+/// The most passes over a file after the first; texts nest less deep.
+const PASSES: usize = 8;
+
+const ENTANGLED: &str = "two edits would touch the same text";
 
 /// Reads a file and gives it converted; the same as [`read`].
 pub fn convert(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
-    read(path, bytes, wanted)
-}
-
-/// Reads a file for its uses; the same as [`read`].
-pub fn scan(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
     read(path, bytes, wanted)
 }
 

@@ -143,6 +143,9 @@ pub trait Visit {
     fn trouble(&mut self, trouble: Trouble);
     /// Marks how far it came.
     fn mark(&self) -> usize;
+    /// Says that the splices of an object, given between two marks, were put off: what stands inside it is edited first.
+    /// A visitor without edits has nothing to do.
+    fn defer(&mut self, _marks: Range<usize>) {}
     /// Says that the splices given since a mark could not be carried out, and why.
     fn withdraw(&mut self, mark: usize, reason: &'static str);
 }

@@ -98,9 +98,7 @@ pub fn convert_part(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule]) 
 }
 
 fn convert_extent(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule], extent: run::Extent) -> Converted {
-    let text = |key| object.get(key).and_then(NodeRef::text).unwrap_or_default();
-    let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
-    let kind = text("kind");
+    let (group, version, kind) = head(object);
     let about: Vec<&Rule> = rules
         .iter()
         .copied()
@@ -122,9 +120,19 @@ fn convert_extent(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule], ex
     }
     let last = about[about.len() - 1];
     match write::splices(object, &outcome.draft).and_then(|splices| {
-        verify::check(object, &outcome.draft, &splices)?;
+        verify::check(object, &outcome, &splices, &|made| {
+            let (_, version, _) = head(made);
+            let subject = run::Subject {
+                object: made,
+                version,
+                ..subject
+            };
+            is_settled(&subject, &about)
+        })?;
         Ok(splices)
     }) {
+        // What one rule sets and another sets back changes nothing.
+        Ok(splices) if splices.is_empty() => outcome.untouched(),
         Ok(splices) => Converted {
             splices,
             changes: outcome.changes,
@@ -145,4 +153,19 @@ fn convert_extent(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule], ex
             outcome.untouched()
         }
     }
+}
+
+/// Reads group, version and kind.
+fn head(object: NodeRef<'_>) -> (&str, &str, &str) {
+    let text = |key: &str| object.get(key).and_then(NodeRef::text).unwrap_or_default();
+    let (group, version) = text("apiVersion").rsplit_once('/').unwrap_or(("", text("apiVersion")));
+    (group, version, text("kind"))
+}
+
+/// Tells whether rules leave an object as it is.
+fn is_settled(subject: &run::Subject<'_, '_>, rules: &[&Rule]) -> bool {
+    let outcome = run::run(subject, rules);
+    outcome.is_stopped()
+        || outcome.changes.is_empty()
+        || write::splices(subject.object, &outcome.draft).is_ok_and(|splices| splices.is_empty())
 }

@@ -57,6 +57,23 @@ pub fn apply(bytes: &[u8], splices: &[Splice]) -> Result<Arc<[u8]>, Error> {
     Ok(out.into())
 }
 
+/// Applies splices, which are by offsets of a file, to a part of it that holds them all, and gives this part.
+pub fn apply_within(bytes: &[u8], part: Range<usize>, splices: &[Splice]) -> Result<Arc<[u8]>, Error> {
+    let beyond = splices
+        .iter()
+        .find(|splice| splice.range.start < part.start || part.end < splice.range.end);
+    if let Some(splice) = beyond {
+        return Err(Error::Beyond {
+            offset: splice.range.end,
+        });
+    }
+    let moved = splices.iter().map(|splice| Splice {
+        range: splice.range.start - part.start..splice.range.end - part.start,
+        text: splice.text.clone(),
+    });
+    apply(bytes.get(part.clone()).unwrap_or_default(), &moved.collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

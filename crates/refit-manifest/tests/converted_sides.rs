@@ -81,22 +81,47 @@ fn an_object_that_the_user_left_alone_follows_theirs() {
 }
 
 #[test]
-fn what_cannot_be_converted_is_told_and_merged_as_it_is() {
+fn what_cannot_be_converted_stays_as_it_is_and_is_asked() {
     let base = release("v2beta1", "valuesFile: v.yaml", "  x: &x {a: 1}\n");
     let ours = base
         .replace("chart: {spec: {", "chart: {spec: &s {")
         .replace("  x: &x {a: 1}\n", "  x: &x {a: 1}\n  y: *s\n");
     let theirs = release("v2", "valuesFiles: [v.yaml]", "  x: &x {a: 1}\n");
-    let settings = Settings {
+    check(
+        [&base, &ours, &theirs],
+        &ours,
+        Outcome::Conflict,
+        &["cannot be converted to v2", "`&s`"],
+    );
+}
+
+#[test]
+fn a_receiver_without_a_secret_never_gets_the_version_that_refuses_it() {
+    let receiver = |version: &str, rest: &str| {
+        format!(
+            "apiVersion: notification.toolkit.fluxcd.io/{version}\nkind: Receiver\nmetadata: {{name: r}}\nspec:\n  type: github\n{rest}"
+        )
+    };
+    let base = receiver("v1beta2", "  secretRef: {name: s}\n  resources: []\n");
+    let ours = receiver("v1beta2", "  resources: [] # none yet\n");
+    let theirs = receiver("v1", "  secretRef: {name: s}\n  resources: []\n  interval: 5m\n");
+    check([&base, &ours, &theirs], &ours, Outcome::Conflict, &["secretRef"]);
+
+    // What a person answers is done.
+    let trees = [&base, &ours, &theirs].map(|text| merging::tree("h.yaml", text));
+    let mut settings = Settings {
         rules: policy::rules(),
         ..Settings::default()
     };
-    let trees = [&base, &ours, &theirs].map(|text| merging::tree("h.yaml", text));
-    let merged = refit_manifest::merge::merge(&trees[0], &trees[1], &trees[2], &settings);
-    let told: Vec<&str> = merged.decisions.iter().map(|decision| &*decision.message).collect();
-    assert!(
-        told.iter()
-            .any(|message| message.contains("was not converted to v2") && message.contains("`&s`")),
-        "{told:#?}"
-    );
+    let asked = refit_manifest::merge::merge(&trees[0], &trees[1], &trees[2], &settings);
+    let asked = asked
+        .decisions
+        .iter()
+        .find(|decision| decision.outcome == Outcome::Conflict);
+    let answer = refit_manifest::decision::Answer::Theirs;
+    settings.answers.0.insert(asked.unwrap().id.clone(), answer);
+    let checked = merging::trees([&trees[0], &trees[1], &trees[2]], &settings);
+    assert_eq!(checked.text("h.yaml"), theirs);
+    assert_eq!(checked.outcome(), Outcome::Noted);
+    assert_eq!(checked.violations, Vec::<String>::new());
 }

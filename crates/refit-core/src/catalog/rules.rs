@@ -92,7 +92,15 @@ pub struct NotChecked {
 pub struct ConversionRules {
     rules: Vec<ConversionRule>,
     not_checked: Vec<NotChecked>,
-    enabled: Vec<String>,
+    enabled: Vec<Enabled>,
+}
+
+/// An optional rule that a rule file enables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Enabled {
+    id: String,
+    file: String,
+    line: usize,
 }
 
 /// Why a rule file cannot be used.
@@ -108,6 +116,22 @@ pub struct Error {
     pub what: String,
     /// What to do.
     pub remedy: String,
+}
+
+impl Enabled {
+    fn error(&self, rules: &[ConversionRule]) -> Error {
+        let what = match rules.iter().any(|rule| rule.rule.id == self.id) {
+            true => format!("`enable` names `{}`, which is not optional: it runs anyway", self.id),
+            false => format!("`enable` names `{}`, and there is no such rule", self.id),
+        };
+        Error {
+            file: self.file.clone(),
+            line: self.line,
+            rule: None,
+            what,
+            remedy: "name an optional rule of docs/rules.md or of your own, or take it out".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -130,7 +154,8 @@ impl ConversionRules {
 
     /// Adds the rules of another file behind these; a rule of the same name takes the place of the one that is there.
     ///
-    /// The error names moves of the two files that undo each other; these rules are unchanged then.
+    /// The error names moves of the two files that undo each other, and rules that are enabled and not there; these rules
+    /// are unchanged then.
     pub fn add(&mut self, other: Self) -> Result<(), Error> {
         let mut rules = self.rules.clone();
         for rule in other.rules {
@@ -140,6 +165,10 @@ impl ConversionRules {
             }
         }
         cycle::check(&rules)?;
+        let is_known = |enabled: &&Enabled| rules.iter().any(|rule| rule.optional && rule.rule.id == enabled.id);
+        if let Some(unknown) = other.enabled.iter().find(|enabled| !is_known(enabled)) {
+            return Err(unknown.error(&rules));
+        }
         self.rules = rules;
         self.not_checked.extend(other.not_checked);
         self.enabled.extend(other.enabled);
@@ -185,6 +214,6 @@ impl ConversionRules {
     }
 
     fn is_used(&self, rule: &ConversionRule) -> bool {
-        !rule.optional || self.enabled.contains(&rule.rule.id)
+        !rule.optional || self.enabled.iter().any(|enabled| enabled.id == rule.rule.id)
     }
 }

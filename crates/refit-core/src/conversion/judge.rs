@@ -17,30 +17,37 @@ use crate::places::{Place, Sort, Trouble, Trust, Visit};
 pub(super) struct Judge<'a> {
     path: &'a Path,
     text: &'a str,
+    /// Where each line begins.
+    lines: Vec<usize>,
     wanted: &'a Wanted,
     pub(super) uses: Vec<Use>,
     pub(super) notes: Vec<Note>,
     pub(super) findings: Vec<Finding>,
+    /// The uses whose edits wait for those inside of them.
+    pub(super) deferred: Vec<usize>,
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn new(path: &'a Path, stream: &'a Stream, wanted: &'a Wanted) -> Self {
+        let text = stream.text();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         Self {
             path,
-            text: stream.text(),
+            text,
+            lines: std::iter::once(0).chain(ends.map(|end| end + 1)).collect(),
             wanted,
             uses: Vec::new(),
             notes: Vec::new(),
             findings: Vec::new(),
+            deferred: Vec::new(),
         }
     }
 
     /// Gives line and column of an offset, counted from 1.
     fn position(&self, at: usize) -> (usize, usize) {
-        let before = &self.text[..at.min(self.text.len())];
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
-        let row = before[start..].trim_start_matches('\u{feff}');
+        let at = at.min(self.text.len());
+        let line = self.lines.partition_point(|start| *start <= at).max(1);
+        let row = self.text[self.lines[line - 1]..at].trim_start_matches('\u{feff}');
         (line, row.chars().count() + 1)
     }
 
@@ -105,12 +112,16 @@ impl<'a> Judge<'a> {
             Standing::Old(write) => write,
             _ => None,
         };
-        let rules = self.wanted.rules(place.sort, place.group, place.kind);
+        let rules = self.wanted.rules(place.group, place.kind);
+        let run = match place.sort {
+            Sort::Patch => convert::convert_part,
+            _ => convert::convert,
+        };
         let Converted {
             mut splices,
             changes,
             reviews,
-        } = convert::convert(place.node, write, &rules);
+        } = run(place.node, write, &rules);
         let stop = reviews.iter().find(|review| review.weight == Weight::Stop);
         let stop = stop.map(|review| review.message.clone());
         let convertible = match (&place.trust, &stop, standing) {
@@ -145,7 +156,6 @@ impl<'a> Judge<'a> {
             message: change.message,
         };
         let used = self.used(place, span, (what, convertible));
-        used.replacement = Some(change.after).filter(|after| !after.is_empty());
         used.rule = Some(change.rule);
     }
 
@@ -275,6 +285,10 @@ impl Visit for Judge<'_> {
 
     fn mark(&self) -> usize {
         self.uses.len()
+    }
+
+    fn defer(&mut self, marks: Range<usize>) {
+        self.deferred.extend(marks);
     }
 
     fn withdraw(&mut self, mark: usize, reason: &'static str) {

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_kustomize::reach;
-use refit_manifest::convert::{self, Condition, Operation, Rule};
+use refit_manifest::convert::{self, Rule};
 use refit_manifest::{Path, Stream};
 
 use crate::catalog::rules::ConversionRules;
 use crate::catalog::{ApiVersions, Catalog, Resource};
 use crate::generated::Definition;
-use crate::places::{Interest, Sort};
+use crate::places::Interest;
 use crate::release::Version;
 
 /// What is to be written.
@@ -19,8 +19,6 @@ pub struct Wanted {
     releases: Vec<Version>,
     groups: BTreeMap<String, BTreeMap<String, Kind>>,
     rules: BTreeMap<String, Vec<Arc<Rule>>>,
-    /// The rules as far as they hold for parts of objects.
-    for_parts: BTreeMap<String, Vec<Arc<Rule>>>,
     conflicts: Vec<Conflict>,
     interest: Interest,
 }
@@ -111,7 +109,6 @@ impl Wanted {
             releases: releases.to_vec(),
             groups,
             rules: BTreeMap::new(),
-            for_parts: BTreeMap::new(),
             conflicts,
             interest: Interest::of([]),
         };
@@ -122,10 +119,6 @@ impl Wanted {
     #[must_use]
     pub fn with_rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
         for rule in rules {
-            if let Some(part) = for_part(&rule) {
-                let of_group = self.for_parts.entry(rule.group.clone()).or_default();
-                of_group.push(Arc::new(part));
-            }
             let of_group = self.rules.entry(rule.group.clone()).or_default();
             of_group.push(Arc::new(rule));
         }
@@ -146,6 +139,14 @@ impl Wanted {
     /// served by all releases.
     pub fn version(&self, group: &str, kind: &str) -> Option<&str> {
         self.kind(group, kind)?.write.as_deref()
+    }
+
+    /// Tells whether all releases serve a version; also of a kind that is not the platform's.
+    pub fn serves(&self, group: &str, kind: &str, version: &str) -> bool {
+        let Some(kind) = self.kind(group, kind) else {
+            return !self.is_of_platform(group);
+        };
+        kind.served.as_ref().is_some_and(|served| served.contains(version))
     }
 
     /// Lists the kinds of which no version is served by all releases.
@@ -200,14 +201,9 @@ impl Wanted {
         self.groups.contains_key(group)
     }
 
-    /// Lists the rules about a kind; for the content of a patch those that hold for a part of an object.
-    pub(super) fn rules(&self, sort: Sort, group: &str, kind: &str) -> Vec<&Rule> {
-        let rules = if sort == Sort::Patch {
-            &self.for_parts
-        } else {
-            &self.rules
-        };
-        let of_group = rules.get(group).into_iter().flatten();
+    /// Lists the rules about a kind.
+    pub(super) fn rules(&self, group: &str, kind: &str) -> Vec<&Rule> {
+        let of_group = self.rules.get(group).into_iter().flatten();
         let about = |rule: &&Arc<Rule>| rule.kinds.iter().any(|known| known == kind);
         of_group.filter(about).map(|rule| &**rule).collect()
     }
@@ -300,27 +296,6 @@ impl Kind {
         let serves = |change: &ApiVersions| change.served.iter().any(|served| served == version);
         let last = self.resource.changes.iter().rposition(serves)?;
         self.resource.changes.get(last + 1).map(|change| &change.from)
-    }
-}
-
-/// Gives a rule without what it says about fields that are not written: a patch writes only some. `None` where nothing
-/// is left.
-fn for_part(rule: &Rule) -> Option<Rule> {
-    let judges_absence = rule.conditions.iter().any(is_absence);
-    let mut part = rule.clone();
-    part.operations.retain(|operation| match operation {
-        Operation::Require { .. } | Operation::Default { .. } => false,
-        Operation::Review { .. } => !judges_absence,
-        _ => true,
-    });
-    (!part.operations.is_empty()).then_some(part)
-}
-
-fn is_absence(condition: &Condition) -> bool {
-    match condition {
-        Condition::Absent(_) | Condition::Not(_) => true,
-        Condition::Any(conditions) => conditions.iter().any(is_absence),
-        _ => false,
     }
 }
 

@@ -1,7 +1,5 @@
 //! The walk through a file and the texts inside it.
 
-use std::sync::Arc;
-
 use refit_kustomize::reach;
 use refit_manifest::edit::{self, Splice};
 use refit_manifest::parse::{Kind, NodeRef};
@@ -29,6 +27,7 @@ const BRANCHES: &str = "several branches of a template write the type";
 const TEXT: &str = "a text names the version; it is not known what reads it";
 const FOLDED: &str = "it stands in a text whose lines are folded";
 const ALIAS: &str = "the version is an alias, or others refer to it";
+const BARE: &str = "its items do not say their version and kind: write both in each";
 const UNSURE: &str = "the text that it stands in could not be rewritten safely";
 
 /// Walks through the places of a file, and gives the splices of the visitor in coordinates of the file.
@@ -114,13 +113,16 @@ impl<V: Visit> Walker<'_, V> {
             self.list(frame, (head, node), items, (&around, out));
             return;
         }
+        let (first, mut own) = (self.visit.mark(), Vec::new());
         if let Some(head) = head.filter(|head| self.interest.has(head.group)) {
             let mut trust = around.trust.clone();
             if shape::is_branched(node) && trust == Trust::Certain {
                 trust = Trust::Review(BRANCHES);
             }
-            self.place(frame, (head, node, within.sort, trust), &around, out);
+            self.place(frame, (head, node, within.sort, trust), &around, &mut own);
         }
+        let marks = first..self.visit.mark();
+        let inside = out.len();
         let described = match head {
             None if within.selects => "the kustomization".to_owned(),
             _ => shape::describe(node),
@@ -143,6 +145,14 @@ impl<V: Visit> Walker<'_, V> {
                 self.node(frame, (key, value), &inner, out);
             }
         }
+        let version = head.map_or(0..0, |head| head.node.span());
+        let is_version = |splice: &Splice| version.start <= splice.range.start && splice.range.end <= version.end;
+        if out.len() > inside && !own.iter().all(is_version) {
+            // A field that moves or is wrapped takes along what stands in it: that is edited first.
+            self.visit.defer(marks);
+        } else {
+            out.append(&mut own);
+        }
     }
 
     fn list(
@@ -157,7 +167,12 @@ impl<V: Visit> Walker<'_, V> {
                 kind: head.kind.strip_suffix("List").unwrap_or(head.kind),
                 ..head
             };
-            self.place(frame, (of, node, Sort::List, within.trust.clone()), within, out);
+            let bare = |item: NodeRef<'_>| shape::head(item).is_none();
+            let trust = match &within.trust {
+                Trust::Certain if items.items().any(bare) => Trust::Review(BARE),
+                trust => trust.clone(),
+            };
+            self.place(frame, (of, node, Sort::List, trust), within, out);
         }
         let inner = Within {
             sort: if within.sort == Sort::Object {
@@ -402,9 +417,10 @@ fn is_structured(stream: &Stream) -> bool {
 fn rewritten(scalar: NodeRef<'_>, inside: &Inside, splices: Vec<Splice>) -> Option<Vec<Splice>> {
     let wanted = edit::apply(inside.text.as_bytes(), &splices).ok()?;
     let moved = inside.splices(splices);
-    let bytes: Arc<[u8]> = edit::apply(scalar.bytes(), &moved).ok()?;
+    let part = scalar.document_span();
+    let start = scalar.span().start - part.start;
+    let bytes = edit::apply_within(scalar.bytes(), part, &moved).ok()?;
     let stream = Stream::split(bytes).ok()?;
-    let start = scalar.span().start;
     let document = stream
         .documents()
         .iter()

@@ -117,3 +117,55 @@ fn definitions_are_no_uses() {
     let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a}\nspec:\n  group: helm.toolkit.fluxcd.io\n  names: {kind: HelmRelease}\n  versions:\n  - name: v2beta1\n    description: see helm.toolkit.fluxcd.io/v2beta1\n";
     assert!(read("a.yaml", text).uses.is_empty());
 }
+
+#[test]
+fn what_stands_in_a_field_that_is_moved_or_wrapped_is_converted_with_it() {
+    check(
+        "a.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  interval: 10m\n  patches:\n  - target:\n      kind: HelmRelease\n      version: v2beta1 # old\n    patch: |\n      apiVersion: helm.toolkit.fluxcd.io/v2beta1\n      kind: HelmRelease\n      metadata: {name: all}\n  patchesJson6902:\n  - target: {group: helm.toolkit.fluxcd.io, version: v2beta1, kind: HelmRelease, name: web}\n    patch:\n    - op: add\n      path: /spec/dependsOn\n      value: []\n",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  interval: 10m\n  patches:\n  - target:\n      kind: HelmRelease\n      version: v2 # old\n    patch: |\n      apiVersion: helm.toolkit.fluxcd.io/v2\n      kind: HelmRelease\n      metadata: {name: all}\n  - target: {group: helm.toolkit.fluxcd.io, version: v2, kind: HelmRelease, name: web}\n    patch: |\n      - op: add\n        path: /spec/dependsOn\n        value: []\n",
+    );
+    check(
+        "a.yaml",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1beta1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  interval: 10m\n  validation: client\n  patchesStrategicMerge:\n  # one release\n  - apiVersion: helm.toolkit.fluxcd.io/v2beta1\n    kind: HelmRelease\n    metadata: {name: web}\n    spec: {interval: 5m}\n",
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec:\n  interval: 10m\n  patches:\n  # one release\n  - patch: |\n      apiVersion: helm.toolkit.fluxcd.io/v2\n      kind: HelmRelease\n      metadata: {name: web}\n      spec: {interval: 5m}\n",
+    );
+}
+
+#[test]
+fn items_that_say_no_kind_are_left_to_people_with_their_list() {
+    let text = "apiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: HelmReleaseList\nitems:\n- metadata: {name: a}\n  spec: {chart: {spec: {valuesFile: v.yaml}}}\n";
+    let reading = read("a.yaml", text);
+    assert_eq!(utf8(&reading.bytes), text);
+    assert_eq!(
+        lines(&reading),
+        ["1:13 list HelmReleaseList v2beta1 review (its items do not say their version and kind: write both in each)"]
+    );
+}
+
+#[test]
+fn no_value_of_a_field_is_told() {
+    let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1beta2\nkind: Kustomization\nmetadata: {name: a}\nspec:\n  patchesStrategicMerge:\n  - apiVersion: v1\n    kind: Secret\n    metadata: {name: s}\n    stringData: {password: hunter2}\n";
+    let reading = read("a.yaml", text);
+    assert!(reading.changes().count() > 1, "{:?}", lines(&reading));
+    let told = format!("{:?} {:?} {:?}", reading.uses, reading.notes, reading.findings);
+    assert!(!told.contains("hunter2") && !told.contains("password"), "{told}");
+}
+
+#[test]
+fn a_file_of_thousands_of_documents_is_converted_document_by_document() {
+    let one = |number: usize, version: &str, files: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/{version}\nkind: HelmRelease\nmetadata: {{name: r{number}}}\nspec: {{interval: 5m, chart: {{spec: {{chart: c, {files}, sourceRef: {{kind: HelmRepository, name: h}}}}}}}}\n---\n"
+        )
+    };
+    let all = |version: &str, files: &str| (0..5000).map(|number| one(number, version, files)).collect::<String>();
+    let bytes: std::sync::Arc<[u8]> = all("v2beta1", "valuesFile: v.yaml").into_bytes().into();
+    let reading = refit_core::conversion::read(&"a.yaml".into(), &bytes, &crate::support::wanted("v2.9.4"));
+    assert!(
+        utf8(&reading.bytes) == all("v2", "valuesFiles: [v.yaml]"),
+        "not all are converted"
+    );
+    assert_eq!(reading.changes().count(), 10_000);
+    assert_eq!(reading.uses[9998].line, 4999 * 5 + 1);
+}

@@ -27,7 +27,7 @@ pub(crate) fn compare(repository: &Repository, target: &Target, past: &[Definiti
     let readings: BTreeMap<Path, Reading> = repository
         .tree
         .iter()
-        .filter_map(|(path, entry)| Some((path.clone(), conversion::scan(path, entry.bytes()?, &target.wanted))))
+        .filter_map(|(path, entry)| Some((path.clone(), conversion::read(path, entry.bytes()?, &target.wanted))))
         .collect();
     let none = BTreeSet::new();
     let mut by_definitions = Said::new();

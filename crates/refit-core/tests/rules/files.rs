@@ -189,3 +189,24 @@ fn two_forms_are_written_for_some_releases_and_then_the_old_one_goes() {
         .collect();
     assert_eq!(due, ["X1-both"]);
 }
+
+#[test]
+fn a_rule_that_is_enabled_and_not_there_is_refused() {
+    for (text, told) in [
+        ("enable: [R99-nothing]\n", "there is no such rule"),
+        ("enable:\n- R9-summary\n- R1-version\n", "not optional"),
+    ] {
+        let mut catalog = Catalog::flux().unwrap();
+        let before = catalog.rules().clone();
+        let error = catalog
+            .add_rules(ConversionRules::read("mine.yaml", text).unwrap())
+            .unwrap_err();
+        assert!(error.what.contains(told) && !error.remedy.is_empty(), "{error}");
+        assert_eq!((error.file.as_str(), error.line), ("mine.yaml", text.lines().count()));
+        assert!(*catalog.rules() == before);
+    }
+    for text in ["rules: 5\n", "enable: {a: b}\n", "not-checked: x\n"] {
+        let error = ConversionRules::read("mine.yaml", text).unwrap_err();
+        assert!(error.what.contains("is no list"), "{error}");
+    }
+}

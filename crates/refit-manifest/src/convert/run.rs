@@ -37,6 +37,8 @@ pub(super) struct Outcome<'a> {
     pub(super) draft: Draft<'a>,
     pub(super) changes: Vec<Change>,
     pub(super) reviews: Vec<Review>,
+    /// Comments that stood in and beside what became a text, and must not be lost.
+    pub(super) comments: Vec<&'a str>,
 }
 
 impl Outcome<'_> {
@@ -63,6 +65,7 @@ pub(super) fn run<'a>(subject: &Subject<'a, '_>, rules: &[&Rule]) -> Outcome<'a>
             draft: Draft::Kept(subject.object),
             changes: Vec::new(),
             reviews: Vec::new(),
+            comments: Vec::new(),
         },
     };
     for rule in rules {

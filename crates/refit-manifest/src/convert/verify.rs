@@ -1,18 +1,26 @@
 //! Reads a file with its splices and compares it with the draft.
 
-use std::sync::Arc;
-
 use super::draft::{Draft, Form};
+use super::run::Outcome;
 use crate::edit::{self, Splice};
 use crate::parse::{Kind, NodeRef, same, view};
 use crate::scalar::Value;
 use crate::stream::Stream;
 
-/// Checks that the splices make the draft of an object and leave all else alone; the error says what differs.
-pub(super) fn check(object: NodeRef<'_>, draft: &Draft<'_>, splices: &[Splice]) -> Result<(), String> {
-    let bytes: Arc<[u8]> = edit::apply(object.bytes(), splices).map_err(|error| error.to_string())?;
+/// Checks that the splices make the draft of an object and leave all else alone, and that the rules would leave it so;
+/// the error says what differs.
+pub(super) fn check(
+    object: NodeRef<'_>,
+    Outcome { draft, comments, .. }: &Outcome<'_>,
+    splices: &[Splice],
+    is_settled: &dyn Fn(NodeRef<'_>) -> bool,
+) -> Result<(), String> {
+    // One document alone: a file may have thousands.
+    let part = object.document_span();
+    let start = object.span().start - part.start;
+    let old = object.bytes_text(part.clone());
+    let bytes = edit::apply_within(object.bytes(), part, splices).map_err(|error| error.to_string())?;
     let stream = Stream::split(bytes).map_err(|error| error.to_string())?;
-    let start = object.span().start;
     let document = stream
         .documents()
         .iter()
@@ -21,10 +29,17 @@ pub(super) fn check(object: NodeRef<'_>, draft: &Draft<'_>, splices: &[Splice]) 
     let found = document.parsed().map_err(|error| error.to_string())?.root();
     let found = found.ok_or("the document is empty")?;
     let root = object.parsed().root().ok_or("the document is empty")?;
-    if is_as_wanted(root, found, object, draft) {
-        Ok(())
-    } else {
-        Err("the result would not read back as computed".to_owned())
+    if !is_as_wanted(root, found, object, draft) {
+        return Err("the result would not read back as computed".to_owned());
+    }
+    let times = |text: &str, comment: &str| text.matches(comment).count();
+    let is_lost = |comment: &str| times(stream.text(), comment) < times(old, comment);
+    if comments.iter().any(|comment| is_lost(comment)) {
+        return Err("a comment beside a patch would be lost; give it a line of its own above the patch".to_owned());
+    }
+    match counterpart(root, found, object) {
+        Some(object) if !is_settled(object) => Err("its rules would change the result once more".to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -51,6 +66,20 @@ fn is_as_wanted<'a>(old: NodeRef<'a>, found: NodeRef<'_>, object: NodeRef<'a>, d
         }
         _ => same(old, found),
     }
+}
+
+/// Finds what an object became.
+fn counterpart<'b>(old: NodeRef<'_>, found: NodeRef<'b>, object: NodeRef<'_>) -> Option<NodeRef<'b>> {
+    let span = old.full_span();
+    if old == object {
+        return Some(found);
+    }
+    if object.span().start < span.start || span.end < object.span().end {
+        return None;
+    }
+    let values = old.entries().zip(found.entries()).map(|((_, a), (_, b))| (a, b));
+    let items = old.items().zip(found.items());
+    values.chain(items).find_map(|(a, b)| counterpart(a, b, object))
 }
 
 /// Tells whether a value reads as a draft says.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use memchr::memmem;
 
 use super::index::Index;
-use super::merger::{Subject, named};
+use super::merger::{Choice, Subject, answered, named};
 use super::trees::object_decision;
 use super::{Merged, Settings, compose};
 use crate::convert::{Converted, Rule as Conversion, Weight, convert};
@@ -53,6 +53,7 @@ pub fn convert_sides(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Setting
         index[side].add(tree, tree.paths().filter(|path| path.is_yaml() || path.is_json()));
     }
     let mut work = Work {
+        settings,
         rules: settings.rules.iter().collect(),
         splices: [BTreeMap::new(), BTreeMap::new()],
         decisions: Vec::new(),
@@ -98,6 +99,7 @@ fn has_group(bytes: &[u8], rules: &[Conversion]) -> bool {
 }
 
 struct Work<'r> {
+    settings: &'r Settings,
     rules: Vec<&'r Conversion>,
     /// Of base and ours.
     splices: [BTreeMap<Path, Vec<(Splice, usize)>>; 2],
@@ -122,15 +124,16 @@ impl Work<'_> {
             None => Converted::default(),
         };
         let (of_base, of_ours) = (run(base.1), run(ours.1));
-        let stopped = of_base.is_stopped() || of_ours.is_stopped();
-        if of_ours.is_untouched() && !stopped && of_base.is_untouched() {
+        if let Some(stopped) = [&of_ours, &of_base].into_iter().find(|side| side.is_stopped()) {
+            let choice = self.decide(ours, wanted, stopped);
+            self.settle(choice, theirs, base, ours);
             return;
         }
-        if !of_ours.is_untouched() || stopped {
-            self.decide(ours, wanted, if of_base.is_stopped() { &of_base } else { &of_ours });
-        }
-        if stopped {
+        if of_ours.is_untouched() && of_base.is_untouched() {
             return;
+        }
+        if !of_ours.is_untouched() {
+            self.decide(ours, wanted, &of_ours);
         }
         let decision = self.decisions.len().saturating_sub(1);
         for (side, path, converted) in [(0, base.0, of_base), (1, ours.0, of_ours)] {
@@ -141,7 +144,28 @@ impl Work<'_> {
         }
     }
 
-    fn decide(&mut self, (path, ours): (&Path, &Document), wanted: &str, converted: &Converted) {
+    /// Keeps an object that cannot be converted from the merge: base gets the content of theirs, so that nothing comes in;
+    /// or ours does, where a person answered so.
+    fn settle(&mut self, choice: Choice, theirs: &Document, base: (&Path, &Document), ours: (&Path, &Document)) {
+        let decision = self.decisions.len().saturating_sub(1);
+        let mut take = |side: usize, (path, document): (&Path, &Document)| {
+            let mut text = theirs.body_text().to_owned();
+            if document.body_text().ends_with('\n') && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            let range = document.body();
+            let splice = Splice { range, text };
+            let splices = self.splices[side].entry(path.clone()).or_default();
+            splices.push((splice, decision));
+        };
+        take(0, base);
+        if choice == Choice::Theirs {
+            take(1, ours);
+        }
+    }
+
+    /// Records what becomes of an object, and gives what a person answered to one that cannot be converted.
+    fn decide(&mut self, (path, ours): (&Path, &Document), wanted: &str, converted: &Converted) -> Choice {
         let stopped = converted.is_stopped();
         let subject = Subject {
             path: path.clone(),
@@ -165,7 +189,9 @@ impl Work<'_> {
         let mut parts = fields;
         parts.extend(reviews);
         let what = if stopped {
-            format!("{old} was not converted to {wanted} before the merge")
+            format!(
+                "yours is {old} and cannot be converted to {wanted}, which the new version has; kept yours as it is, choose with `refit resolve <id>`"
+            )
         } else {
             format!("{old} -> {wanted}")
         };
@@ -175,14 +201,20 @@ impl Work<'_> {
             format!(": {}", parts.join("; "))
         };
         let message = format!("{}{what}{detail}", subject.prefix("apiVersion"));
-        let decision = object_decision(subject, Rule::Converted, Outcome::Noted, message);
-        self.decisions.push(named(Decision {
+        let outcome = if stopped { Outcome::Conflict } else { Outcome::Noted };
+        let decision = Decision {
             field: "apiVersion".to_owned(),
             ours: Some(old.to_owned()),
             theirs: Some(wanted.to_owned()),
             class: Class::Contract,
-            ..decision
-        }));
+            ..object_decision(subject, Rule::Converted, outcome, message)
+        };
+        let (decision, choice) = match answered(self.settings, decision.clone(), Choice::Ours) {
+            (answered, choice @ (Choice::Ours | Choice::Theirs)) if stopped => (answered, choice),
+            _ => (named(decision), Choice::Ours),
+        };
+        self.decisions.push(decision);
+        choice
     }
 }
 

@@ -106,6 +106,15 @@ impl<'a> NodeRef<'a> {
         self.parsed
     }
 
+    /// Gives the span of the document in the file: from its `---` line, or the start of the file, to the next such line.
+    pub fn document_span(self) -> Range<usize> {
+        let bytes = self.bytes();
+        let (before, behind) = bytes.split_at(self.span().start.min(bytes.len()));
+        let start = memchr::memmem::rfind(before, b"\n---").map_or(0, |at| at + 1);
+        let end = memchr::memmem::find(behind, b"\n---").map_or(bytes.len(), |at| before.len() + at + 1);
+        start..end
+    }
+
     /// Tells what the node is.
     pub fn kind(self) -> Kind {
         match &self.node().content {

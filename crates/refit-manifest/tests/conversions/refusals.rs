@@ -111,3 +111,55 @@ fn an_item_of_a_list_is_converted_where_it_stands() {
         "{converted:?}"
     );
 }
+
+#[test]
+fn comments_beside_what_becomes_a_text_are_not_lost() {
+    let items = rule(vec![Operation::WrapItems {
+        list: field("spec.l"),
+        key: "patch".to_owned(),
+    }]);
+    let items = [items, append("spec.l", "spec.m")];
+    check_stopped(
+        &items,
+        &object("  m: [{patch: x}]\n  l:\n  - {kind: B} # why\n"),
+        "comment",
+    );
+    let one = [rule(vec![Operation::Wrap(field("spec.patch"))])];
+    let moved = [one[0].clone(), relocate("spec.patch", "spec.new.patch")];
+    check_stopped(
+        &moved,
+        &object("  patch: # why\n  - {op: remove, path: /a}\n"),
+        "comment",
+    );
+    check_convert(
+        &one,
+        &object("  patch:\n  - op: remove # kept\n    path: '/a # b'\n"),
+        &object("  patch: |\n    - op: remove # kept\n      path: '/a # b'\n"),
+    );
+}
+
+#[test]
+fn rules_that_would_change_the_result_again_leave_the_object() {
+    let copy = rule(vec![Operation::Copy {
+        from: field("spec.a"),
+        to: field("spec.b"),
+    }]);
+    check_stopped(
+        &[append("spec.b", "spec.l"), copy],
+        &object("  a: x\n  b: y\n  l: [z]\n"),
+        "once more",
+    );
+}
+
+#[test]
+fn what_one_rule_sets_and_another_sets_back_is_no_change() {
+    let set = |value: &str| {
+        rule(vec![Operation::Set {
+            field: field("spec.a"),
+            value: value.to_owned(),
+            place: refit_manifest::convert::Place::Last,
+        }])
+    };
+    check_convert(&[set("1"), set("2")], &object("  a: 3\n"), &object("  a: 2\n"));
+    check_convert(&[set("1"), set("2")], &object("  a: 2\n"), &object("  a: 2\n"));
+}

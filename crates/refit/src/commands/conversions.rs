@@ -3,12 +3,14 @@
 //! In: files and folders, which need not be in Git. Out: the uses, or the files converted in place. Decides nothing itself.
 
 mod look;
+mod plane;
 mod target;
 mod write;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use refit_core::release::Version;
 use refit_core::report::{Convert as Converted, Next, Report, Scan as Scanned, State};
 use refit_engine::Target;
 
@@ -81,6 +83,7 @@ pub(crate) fn scan(options: &Scan, global: &Global) -> Result<Answer, Failure> {
     let target = target::of(&options.what, global)?;
     let seen = look::look(&options.what, &target.wanted)?;
     let to = &target.version;
+    let behind = plane::behind(&seen, &target);
     let body = Scanned {
         platform: "flux".to_owned(),
         to: to.to_string(),
@@ -92,15 +95,22 @@ pub(crate) fn scan(options: &Scan, global: &Global) -> Result<Answer, Failure> {
             .collect(),
         notes: seen.notes(),
         unreached: seen.unreached(),
-        findings: target.findings.into_iter().chain(seen.findings()).collect(),
+        findings: target
+            .findings
+            .iter()
+            .cloned()
+            .chain(behind.iter().flat_map(|behind| behind.findings.clone()))
+            .chain(seen.findings())
+            .collect(),
     };
     let found = !body.uses.is_empty() || seen.meant().any(|file| !file.findings.is_empty()) || !seen.odd.is_empty();
     let state = if found { State::Blocked } else { State::NothingToDo };
     let sure = body.uses.iter().filter(|used| used.convertible == "yes").count();
-    let next = match sure {
-        0 => Vec::new(),
-        _ => vec![Next::run(
-            again("convert", &options.what),
+    let next = match (sure, &behind) {
+        (0, _) => Vec::new(),
+        (_, Some(behind)) => vec![again_to(&options.what, &behind.release)],
+        (_, None) => vec![Next::run(
+            again("convert", &options.what, None),
             "convert what can be converted",
         )],
     };
@@ -122,6 +132,7 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
     } else {
         write::Way::Write
     };
+    let behind = plane::behind(&seen, &target);
     let written = write::write(&seen, &target, way)?;
     let to = &target.version;
     let mut left: Vec<_> = seen.meant().flat_map(|file| &file.uses).collect();
@@ -141,7 +152,9 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
         unreached: seen.unreached(),
         findings: target
             .findings
-            .into_iter()
+            .iter()
+            .cloned()
+            .chain(behind.iter().flat_map(|behind| behind.findings.clone()))
             .chain(seen.findings())
             .chain(written.findings)
             .collect(),
@@ -153,8 +166,12 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
         (false, false) => State::Done,
     };
     let next = match (options.diff, body.changed.is_empty()) {
+        (true, false) if behind.is_some() => behind
+            .iter()
+            .map(|behind| again_to(&options.what, &behind.release))
+            .collect(),
         (true, false) => vec![Next::run(
-            again("convert", &options.what),
+            again("convert", &options.what, None),
             "write what the difference shows",
         )],
         _ => Vec::new(),
@@ -169,11 +186,18 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
     Ok(Answer::new(&report, data)?.with_notes(notes))
 }
 
-/// Gives the command line of another command on the same files.
-fn again(command: &str, what: &What) -> String {
+/// Names the conversion to the release that is installed.
+fn again_to(what: &What, installed: &Version) -> Next {
+    let text = format!("convert to what {installed} serves");
+    Next::run(again("convert", what, Some(installed)), text)
+}
+
+/// Gives the command line of another command on the same files, to another release where one is given.
+fn again(command: &str, what: &What, to: Option<&Version>) -> String {
     let mut words = vec!["refit".to_owned(), command.to_owned(), "--to".to_owned()];
     let platform = what.to.platform.as_deref().unwrap_or("flux");
-    words.push(format!("{platform}@{}", what.to.version.as_deref().unwrap_or_default()));
+    let asked = what.to.version.clone().unwrap_or_default();
+    words.push(format!("{platform}@{}", to.map_or(asked, ToString::to_string)));
     if what.all {
         words.push("--all".to_owned());
     }

@@ -86,8 +86,9 @@ pub(crate) fn scanned(body: &Scan) -> String {
     } = body;
     match body.uses.len() {
         0 => format!(
-            "{} use nothing that {platform} {to} deprecates or removes",
-            counted(*files, "file")
+            "{} {} nothing that {platform} {to} deprecates or removes",
+            counted(*files, "file"),
+            if *files == 1 { "uses" } else { "use" }
         ),
         all if all == sure => format!(
             "{} of what {platform} {to} deprecates or removes in {}; all can be converted",
@@ -207,7 +208,10 @@ pub(crate) fn diffs(body: &Convert) -> String {
 /// Gives the difference of one file.
 pub(crate) fn diff(path: &str, before: &[u8], after: &[u8]) -> String {
     let (before, after) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let path = path.trim_start_matches('/');
+    let mut path = path.trim_start_matches('/');
+    while let Some(rest) = path.strip_prefix("../").or_else(|| path.strip_prefix("./")) {
+        path = rest;
+    }
     TextDiff::from_lines(&*before, &*after)
         .unified_diff()
         .context_radius(CONTEXT)

@@ -7,7 +7,7 @@ use refit_manifest::parse::{self, Kind, NodeRef};
 use serde::de::DeserializeOwned;
 
 use super::file::{ConditionText, FormsText, NotCheckedText, OPERATIONS, OperationText, RuleText, TOP};
-use super::{ConversionRule, ConversionRules, Error, NotChecked, Purpose, Window, cycle};
+use super::{ConversionRule, ConversionRules, Enabled, Error, NotChecked, Purpose, Window, cycle};
 use crate::value;
 
 /// A place of a file that errors name.
@@ -20,8 +20,12 @@ struct Spot<'a> {
 
 impl Spot<'_> {
     fn error(self, node: NodeRef<'_>, what: String, remedy: &str) -> Error {
+        self.at(self.line(node), what, remedy)
+    }
+
+    fn line(self, node: NodeRef<'_>) -> usize {
         let before = self.text.as_bytes().get(..node.span().start).unwrap_or_default();
-        self.at(before.iter().filter(|byte| **byte == b'\n').count() + 1, what, remedy)
+        before.iter().filter(|byte| **byte == b'\n').count() + 1
     }
 
     fn at(self, line: usize, what: String, remedy: &str) -> Error {
@@ -31,6 +35,14 @@ impl Spot<'_> {
             rule: self.rule.map(ToOwned::to_owned),
             what,
             remedy: remedy.to_owned(),
+        }
+    }
+
+    fn enabled(self, id: String, node: NodeRef<'_>) -> Enabled {
+        Enabled {
+            id,
+            file: self.file.to_owned(),
+            line: self.line(node),
         }
     }
 
@@ -58,6 +70,12 @@ pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, Error> {
         let what = format!("unknown field `{}`", key.source());
         return Err(spot.error(key, what, "use `origin`, `rules`, `not-checked` and `enable`"));
     }
+    let is_list = |node: NodeRef<'_>| matches!(node.target().kind(), Kind::Sequence(_)) || node.is_null();
+    for key in ["rules", "not-checked", "enable"] {
+        if let Some(node) = root.get(key).filter(|node| !is_list(*node)) {
+            return Err(spot.error(node, format!("`{key}` is no list"), FORMAT));
+        }
+    }
     let items = |key| root.get(key).into_iter().flat_map(NodeRef::items);
     let mut out = ConversionRules::default();
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
@@ -80,8 +98,13 @@ pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, Error> {
             origin: text.origin,
         });
     }
-    if let Some(node) = root.get("enable") {
-        out.enabled = spot.of(node, "`enable` is a list of names of rules")?;
+    if let Some(node) = root.get("enable").filter(|node| !node.is_null()) {
+        let ids: Vec<String> = spot.of(node, "`enable` is a list of names of rules")?;
+        out.enabled = ids
+            .into_iter()
+            .zip(node.items())
+            .map(|(id, item)| spot.enabled(id, item))
+            .collect();
     }
     cycle::check(&out.rules)?;
     Ok(out)

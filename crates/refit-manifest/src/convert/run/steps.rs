@@ -5,6 +5,7 @@ use super::super::field::{At, Field, text_of};
 use super::super::rule::{Defaults, Operation, Place, Shapes, Texts, Weight};
 use super::super::{template, wrap};
 use super::{Extent, Runner, shown};
+use crate::layout;
 use crate::parse::{self, Kind, Layout, NodeRef};
 use crate::scalar::{self, Style};
 
@@ -119,13 +120,15 @@ impl<'a> Runner<'a, '_> {
     fn wrap_items(&mut self, place: &[At], key: &str) -> Result<(), Hindrance<'a>> {
         let list = self.out.draft.reach(place)?.open_list()?;
         let layout = list.layout().unwrap_or(Layout::Block);
-        let mut wrapped = 0;
+        let (mut wrapped, mut beside) = (0, Vec::new());
         for item in &mut list.items {
             let Draft::Kept(node) = item.value else { continue };
             if node.get(key).is_some_and(|text| text.as_str().is_some()) {
                 continue;
             }
+            let from = layout::dash(node).unwrap_or(node.full_span().start);
             let scalar = text_of_patch(node, layout)?;
+            beside.extend(comments(from, node));
             item.value = Draft::Mapping(Mapping {
                 origin: None,
                 entries: vec![Entry {
@@ -136,6 +139,7 @@ impl<'a> Runner<'a, '_> {
             });
             wrapped += 1;
         }
+        self.out.comments.append(&mut beside);
         if wrapped > 0 {
             let field = text_of(place);
             let what = format!("items of `{field}` became texts under `{key}`");
@@ -159,6 +163,15 @@ impl<'a> Runner<'a, '_> {
             Some(Kind::Mapping(layout) | Kind::Sequence(layout)) => layout,
             _ => Layout::Block,
         };
+        let key = |node: NodeRef<'a>| {
+            let holder = holder.origin()?;
+            let (key, _) = holder.entries().find(|(_, value)| *value == node)?;
+            Some(key.full_span().end)
+        };
+        let from = holder
+            .at(std::slice::from_ref(last))
+            .and_then(|value| value.origin())
+            .map(|node| key(node).unwrap_or(node.full_span().start));
         let value = holder.reach(std::slice::from_ref(last))?;
         let Draft::Kept(node) = *value else { return Ok(()) };
         if !matches!(node.target().kind(), Kind::Mapping(_) | Kind::Sequence(_)) {
@@ -166,8 +179,10 @@ impl<'a> Runner<'a, '_> {
         }
         let before = shown(value);
         let scalar = text_of_patch(node, layout)?;
+        let beside = comments(from.unwrap_or(node.full_span().start), node);
         let after = shown(&Draft::Scalar(scalar.clone()));
         *value = Draft::Scalar(scalar);
+        self.out.comments.extend(beside);
         let field = text_of(place);
         let what = format!("`{field}` became a text");
         self.change(&field, before, after, &what);
@@ -362,6 +377,36 @@ fn text_of_patch(node: NodeRef<'_>, layout: Layout) -> Result<Scalar<'_>, Hindra
         }),
         None => refuse("cannot be written as a text of the same value"),
     }
+}
+
+/// Lists the comments in a value and beside it, from behind its key or its dash on.
+fn comments(from: usize, node: NodeRef<'_>) -> Vec<&str> {
+    let (mut open, mut scalars) = (vec![node], Vec::new());
+    while let Some(node) = open.pop() {
+        if let Kind::Scalar(_) = node.kind() {
+            scalars.push(node.span());
+        }
+        open.extend(node.entries().flat_map(|(key, value)| [key, value]));
+        open.extend(node.items());
+    }
+    scalars.sort_unstable_by_key(|span| span.start);
+    let end = layout::after(node);
+    let text = node.bytes_text(from..end);
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(next) = text[at..].find('#').map(|next| at + next) {
+        let is_in_scalar = scalars.iter().find(|span| span.contains(&(from + next)));
+        let line = text[next..].find('\n').map_or(text.len(), |end| next + end);
+        let is_comment = text[..next].ends_with([' ', '\t', '\n']);
+        at = match is_in_scalar {
+            Some(span) => (span.end - from).min(text.len()),
+            None if is_comment => line,
+            None => next + 1,
+        };
+        if is_in_scalar.is_none() && is_comment {
+            found.push(text[next..line].trim_end());
+        }
+    }
+    found
 }
 
 fn has_references(node: NodeRef<'_>) -> bool {

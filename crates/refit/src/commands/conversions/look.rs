@@ -8,10 +8,11 @@ use refit_core::conversion::{self, Note, Reading, Use, Wanted};
 use refit_core::finding::{Code, Finding};
 use refit_core::meant::{Meant, Survey};
 use refit_core::places::Sort;
+use refit_core::release::Version;
 use refit_core::report::NoteLine;
 use refit_manifest::{Path, Stream};
 
-use super::What;
+use super::{What, plane};
 use crate::failure::Failure;
 use crate::files::{self, Listing};
 
@@ -27,6 +28,8 @@ pub(super) struct Seen {
 /// What was seen below one path.
 pub(super) struct Folder {
     pub(super) listing: Listing,
+    /// The manifests of planes below the path, with their releases.
+    pub(super) planes: Vec<(Path, Version)>,
     /// The files in which something was found, in order.
     pub(super) found: Vec<Found>,
 }
@@ -78,6 +81,9 @@ impl Seen {
     }
 }
 
+/// What a thread collects.
+type State = (Survey, Vec<(Path, Version)>);
+
 /// Looks at the files below the paths.
 pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
     let mut seen = Seen {
@@ -93,13 +99,19 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
             Finding::new(Code::UnreadableManifest, path.display().to_string(), message)
                 .with_remedy("give yourself the right to read it, or rename it, then run the command again")
         }));
-        let (surveys, mut found) = files::each(&listing, |survey: &mut Survey, name, bytes| {
+        let (states, mut found) = files::each(&listing, |(survey, planes): &mut State, name, bytes| {
             let path = Path::new(listing.shown(name));
             match bytes {
-                Ok(bytes) => read(survey, (&path, name), bytes, wanted),
+                Ok(bytes) => {
+                    planes.extend(plane::release_of(bytes).map(|release| (path.clone(), release)));
+                    read(survey, (&path, name), bytes, wanted)
+                }
                 Err(error) => Some(unread(&path, name, &error)),
             }
         });
+        let (surveys, planes): (Vec<Survey>, Vec<_>) = states.into_iter().unzip();
+        let mut planes = planes.concat();
+        planes.sort();
         let mut whole = surveys.into_iter().reduce(|mut whole, part| {
             whole.absorb(part);
             whole
@@ -117,7 +129,7 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
         for file in &mut found {
             file.is_meant = meant.has(&Path::from(&*file.name));
         }
-        seen.folders.push(Folder { listing, found });
+        seen.folders.push(Folder { listing, planes, found });
     }
     Ok(seen)
 }

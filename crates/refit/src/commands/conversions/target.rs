@@ -20,6 +20,7 @@ use crate::wiring;
 /// A release and what it wants.
 pub(super) struct Aim {
     pub(super) version: Version,
+    pub(super) catalog: Catalog,
     pub(super) wanted: Wanted,
     pub(super) findings: Vec<Finding>,
 }
@@ -37,10 +38,11 @@ pub(super) fn of(what: &What, global: &Global) -> Result<Aim, Failure> {
     add_rules(&mut catalog, what)?;
     let version = version(what, &catalog)?;
     if catalog.is_older_than(&version) {
-        return newer(&catalog, version, global);
+        return newer(catalog, version, global);
     }
     Ok(Aim {
         wanted: Wanted::of(&catalog, &version),
+        catalog,
         version,
         findings: Vec::new(),
     })
@@ -115,7 +117,7 @@ fn series(text: &str) -> Option<Series> {
     })
 }
 
-fn newer(catalog: &Catalog, version: Version, global: &Global) -> Result<Aim, Failure> {
+fn newer(catalog: Catalog, version: Version, global: &Global) -> Result<Aim, Failure> {
     let releases = wiring::releases(&wiring::named(global), global)?;
     let contents = releases.contents("flux", &version.to_string())?;
     let split = |content: &refit_engine::ports::Content| {
@@ -129,7 +131,8 @@ fn newer(catalog: &Catalog, version: Version, global: &Global) -> Result<Aim, Fa
         releases.location()
     );
     Ok(Aim {
-        wanted: Wanted::of_manifests(catalog, &version, &streams),
+        wanted: Wanted::of_manifests(&catalog, &version, &streams),
+        catalog,
         findings: vec![Finding::new(Code::CatalogOlderThanTarget, version.to_string(), message)],
         version,
     })
