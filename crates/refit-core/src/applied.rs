@@ -63,6 +63,17 @@ pub struct Reached {
     pub files: BTreeSet<File>,
     /// Those of `files` that only the Kustomization with the generated manifests applies.
     pub together: BTreeSet<File>,
+    /// The Kustomizations of which it is not known what they apply.
+    pub unknown: BTreeSet<Unknown>,
+}
+
+/// A Kustomization of Flux whose files are not at hand.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unknown {
+    /// Its `namespace/name`.
+    pub name: String,
+    /// Why, as a clause about it.
+    pub why: String,
 }
 
 impl Reached {
@@ -76,6 +87,7 @@ impl Reached {
         self.files.extend(other.files);
         self.together.extend(other.together);
         self.together.retain(|file| !apart.contains(file));
+        self.unknown.extend(other.unknown);
     }
 }
 
@@ -205,8 +217,27 @@ impl Walk<'_> {
         }
     }
 
+    /// Tells why it is not known what a Kustomization applies.
+    fn unknown(&self, sync: &Sync) -> Unknown {
+        let (kind, namespace, name) = &sync.source;
+        let why = match kind.as_str() {
+            "GitRepository" if self.urls.contains_key(&(namespace.clone(), name.clone())) => {
+                format!("its source, GitRepository `{namespace}/{name}`, is a repository that was not given")
+            }
+            "GitRepository" => format!("its source, GitRepository `{namespace}/{name}`, is in none of the files"),
+            kind => format!("its source, {kind} `{namespace}/{name}`, is no Git repository"),
+        };
+        Unknown {
+            name: sync.name.clone(),
+            why,
+        }
+    }
+
     fn reached(self, root: &Root) -> Reached {
-        let mut reached = Reached::default();
+        let mut reached = Reached {
+            unknown: self.waiting.iter().map(|sync| self.unknown(sync)).collect(),
+            ..Reached::default()
+        };
         let mut apart = BTreeSet::new();
         for (mut applied, set) in self.sets {
             let file = |path: Path| File {
@@ -357,6 +388,55 @@ mod tests {
         assert_eq!(words(&reached.together), together);
         let apart = "0:infra/kustomization.yaml 0:infra/p.yaml 0:infra/source.yaml 1:deploy/r.yaml";
         assert_eq!(words(&reached.files), format!("{together} {apart}"));
+        let unknown: Vec<String> = reached
+            .unknown
+            .iter()
+            .map(|of| format!("{}: {}", of.name, of.why))
+            .collect();
+        assert_eq!(
+            unknown,
+            ["flux-system/other: its source, GitRepository `flux-system/elsewhere`, is in none of the files"]
+        );
+    }
+
+    #[test]
+    fn a_kustomization_whose_source_is_not_at_hand_is_named_with_the_reason() {
+        let bucket = sync("bucket", "./b", "b").replace("kind: GitRepository", "kind: Bucket");
+        let platform = tree(&[
+            ("c/flux-system/g.yaml", String::new()),
+            ("c/sync.yaml", sync("flux-system", "./c", "flux-system")),
+            ("c/bucket.yaml", bucket),
+            ("c/apps.yaml", sync("apps", "./deploy", "apps")),
+            ("c/source.yaml", git("apps", "https://git.example.org/team/apps")),
+            ("c/own.yaml", sync("own", "./own", "flux-system")),
+        ]);
+        let streams = Streams::split(&platform);
+        let repositories = [Repository {
+            name: "platform",
+            urls: &[],
+            tree: &platform,
+            streams: &streams,
+        }];
+        let named = roots::Names {
+            said: &Spec::default(),
+            records: &[],
+        };
+        let roots = roots::find(&platform, &streams, &["c/flux-system/g.yaml".into()], &named);
+        let reached = find(&repositories, 0, &roots[0]);
+        let mut joined = Reached::default();
+        joined.join(reached);
+        let unknown: Vec<String> = joined
+            .unknown
+            .iter()
+            .map(|of| format!("{}: {}", of.name, of.why))
+            .collect();
+        assert_eq!(
+            unknown,
+            [
+                "flux-system/apps: its source, GitRepository `flux-system/apps`, is a repository that was not given",
+                "flux-system/bucket: its source, Bucket `flux-system/b`, is no Git repository",
+            ]
+        );
     }
 
     #[test]

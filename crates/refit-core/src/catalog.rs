@@ -278,6 +278,11 @@ impl Catalog {
         &self.resources
     }
 
+    /// Takes other histories of custom resources.
+    pub(crate) fn with_resources(self, resources: Vec<Resource>) -> Self {
+        Self { resources, ..self }
+    }
+
     /// Gives the rules by which objects are converted.
     pub fn rules(&self) -> &ConversionRules {
         &self.rules

@@ -194,6 +194,9 @@ codes! {
     OrderUnsafe: Blocking,
         "After one of the requests an object would not be accepted by what the cluster has installed then.",
         "convert the object by hand, commit, and run again";
+    SourceNotRead: Warning,
+        "A Flux Kustomization applies files that are not at hand, so objects there are not looked at.",
+        "run `refit scan` and `refit convert` where its files are, before the request is merged";
     DefinitionPruned: Blocking,
         "A definition would be removed from the cluster, and all its objects with it.",
         "keep the definition among the resources of its Kustomization, or set `spec.prune: false` there";

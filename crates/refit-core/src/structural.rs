@@ -43,12 +43,6 @@ pub enum Error {
         /// The version.
         version: String,
     },
-    /// A pattern is no regular expression.
-    #[error("the pattern `{pattern}` of the definition cannot be read; hint: write it in the syntax of RE2")]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-    },
 }
 
 /// One way in which an object breaks its schema.
@@ -91,7 +85,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A rule in CEL that was not evaluated.
+/// A rule in CEL, or a pattern in a syntax that is not known here, that was not evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NotEvaluated {
     /// The field that it is about.
@@ -133,7 +127,7 @@ impl Schema {
             version: version.to_owned(),
         })?;
         let mut patterns = BTreeMap::new();
-        gather_patterns(root, &mut patterns)?;
+        gather_patterns(root, &mut patterns);
         Ok(Self {
             root: root.clone(),
             patterns,
@@ -154,26 +148,24 @@ impl Schema {
     }
 }
 
-fn gather_patterns(schema: &Value, patterns: &mut BTreeMap<String, Regex>) -> Result<(), Error> {
-    match schema {
-        Value::Object(map) => {
-            for (key, value) in map {
-                match (key.as_str(), value) {
-                    ("pattern", Value::String(pattern)) => {
-                        let regex = Regex::new(pattern).map_err(|_| Error::Pattern {
-                            pattern: pattern.clone(),
-                        })?;
-                        patterns.insert(pattern.clone(), regex);
-                    }
-                    ("default" | "example" | "enum" | "required", _) => {}
-                    _ => gather_patterns(value, patterns)?,
-                }
-            }
-            Ok(())
-        }
-        Value::Array(items) => items.iter().try_for_each(|item| gather_patterns(item, patterns)),
-        _ => Ok(()),
+/// Reads the patterns of a schema and of all below it; what is no regular expression here is left out.
+fn gather_patterns(schema: &Value, patterns: &mut BTreeMap<String, Regex>) {
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
+        && let Ok(regex) = Regex::new(pattern)
+    {
+        patterns.insert(pattern.to_owned(), regex);
     }
+    let fields = ["properties", "patternProperties", "definitions", "dependencies"];
+    let fields = fields.iter().filter_map(|key| schema.get(key)?.as_object());
+    let lists = ["allOf", "anyOf", "oneOf", "items"];
+    let lists = lists.iter().filter_map(|key| schema.get(key)?.as_array());
+    let ones = ["items", "additionalProperties", "additionalItems", "not"];
+    let ones = ones.iter().filter_map(|key| schema.get(key));
+    let below = fields
+        .flat_map(serde_json::Map::values)
+        .chain(lists.flatten())
+        .chain(ones);
+    below.for_each(|schema| gather_patterns(schema, patterns));
 }
 
 /// Gives the flag of a schema.

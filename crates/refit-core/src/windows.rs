@@ -8,9 +8,12 @@
 mod order;
 mod schemas;
 mod seen;
+mod accepted;
+mod readings;
 mod bundles;
 mod made;
 mod state;
+mod doubts;
 mod gates;
 mod law;
 mod needs;
@@ -19,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::applied::{File, Reached, Repository};
-use crate::conversion::Use;
+use crate::conversion::{Note, Use};
 use crate::finding::{Code, Finding};
 use crate::release::Version;
 use crate::route::{Hop, Known, Stale};
@@ -94,12 +97,25 @@ pub struct Request {
     pub edits: BTreeMap<File, Arc<[u8]>>,
     /// What is converted.
     pub changes: Vec<Use>,
+    /// What stays as it is in the same files and in those that belong to them, for a person to look at.
+    pub left: Vec<Use>,
+    /// What is worth knowing about objects of these files.
+    pub notes: Vec<Noted>,
     /// The requests that must be merged before, and reconciled by all clusters that they concern: indices, those alone that
     /// no other of them needs.
     pub needs: Vec<usize>,
     /// What must be migrated in the clusters before it is merged; empty where nothing must. A conversion has a gate where
     /// managed fields in the old version would keep the new one from being applied.
     pub gate: Vec<Stale>,
+}
+
+/// What is worth knowing about an object of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// The file.
+    pub file: File,
+    /// The note.
+    pub note: Note,
 }
 
 /// What a hop refuses and nothing here can convert.
@@ -109,7 +125,7 @@ pub struct Stuck {
     pub file: File,
     /// The group and kind.
     pub kind: (String, String),
-    /// The versions or shapes that are written.
+    /// The versions that are written, or the fields that must go or get another form.
     pub versions: Vec<String>,
     /// The index of the cluster whose hop refuses it.
     pub cluster: usize,
@@ -126,15 +142,19 @@ pub struct Planned {
     pub requests: Vec<Request>,
     /// What keeps a cluster from its next hop until a person acts.
     pub stuck: Vec<Stuck>,
-    /// What blocks.
+    /// The indices of the clusters that these requests do not bring to the end of their way: for these, no other request may
+    /// take a hop.
+    pub unfinished: BTreeSet<usize>,
+    /// What blocks, and what was not looked at.
     pub findings: Vec<Finding>,
 }
 
 /// Plans the requests from what the repositories hold now.
 pub fn plan(situation: &Situation<'_>) -> Planned {
-    let mut planned = Planned::default();
+    let (mut planned, mut unsafe_for) = (Planned::default(), BTreeSet::new());
     let mut state = State::new(situation);
     let mut law = law::Law::new(situation, &state);
+    planned.findings.extend(state.doubts());
     loop {
         let model = state.model();
         let step = match order::next(&model) {
@@ -151,14 +171,16 @@ pub fn plan(situation: &Situation<'_>) -> Planned {
             continue;
         };
         let refused = law.after(&request, &state);
-        planned.requests.push(request);
         if !refused.is_empty() {
-            planned
-                .findings
-                .extend(refused.iter().map(|refused| refused.finding(situation)));
+            let findings = refused.iter().map(|refused| refused.finding(situation));
+            planned.findings.extend(findings);
+            let (Stage::Convert { cluster, .. } | Stage::Upgrade { cluster, .. }) = request.stage;
+            unsafe_for.extend(refused.iter().map(|refused| refused.cluster).chain([cluster]));
             break;
         }
+        planned.requests.push(request);
     }
+    planned.unfinished = &state.unfinished() | &unsafe_for;
     needs::fill(&mut planned.requests, &state);
     planned
 }
@@ -217,3 +239,6 @@ fn names(situation: &Situation<'_>, clusters: &[usize]) -> String {
     let names = clusters.iter().flat_map(|cluster| &situation.clusters[*cluster].names);
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests;

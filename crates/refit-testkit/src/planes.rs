@@ -280,12 +280,7 @@ impl Maker<'_> {
         let mut kustomization = "resources:\n- ../base\n- own.yaml\npatches:\n".to_owned();
         for (at, (api_version, kind, name)) in written.iter().enumerate().filter(|(at, _)| at % 2 == 0) {
             let (group, version) = api_version.split_once('/').unwrap_or_default();
-            // A patch that stands alone looks like an object, and these kinds have fields that an object must have.
-            let by_target = matches!(
-                kind.as_str(),
-                "Receiver" | "ImageRepository" | "ImagePolicy" | "ImageUpdateAutomation"
-            );
-            if at % 4 == 0 || by_target {
+            if at % 4 == 0 {
                 kustomization += &format!(
                     "- target: {{group: {group}, version: {version}, kind: {kind}, name: {name}}}\n  patch: |\n    \
                      - op: add\n      path: /metadata/labels\n      value: {{cluster: {}}}\n",

@@ -134,10 +134,15 @@ impl Values<'_, '_> {
 
     fn text(&mut self, schema: &Value, text: &str, path: &str) {
         let pattern = schema.get("pattern").and_then(Value::as_str);
-        if let Some((pattern, regex)) = pattern.and_then(|pattern| self.schema.patterns.get_key_value(pattern))
-            && !regex.is_match(text)
-        {
-            self.add(path, Kind::Pattern, format!("is `{text}`, and must match `{pattern}`"));
+        match pattern.map(|pattern| (pattern, self.schema.patterns.get(pattern))) {
+            Some((pattern, Some(regex))) if !regex.is_match(text) => {
+                self.add(path, Kind::Pattern, format!("is `{text}`, and must match `{pattern}`"));
+            }
+            Some((pattern, None)) => self.checked.not_evaluated.push(NotEvaluated {
+                field: path.to_owned(),
+                rule: format!("pattern {pattern}"),
+            }),
+            _ => {}
         }
         if schema.get("format").and_then(Value::as_str) == Some("date-time") && !is_date_time(text) {
             self.add(path, Kind::Format, format!("is `{text}`, and must be a date with time"));

@@ -10,12 +10,19 @@ use refit_manifest::Stream;
 use refit_manifest::parse::NodeRef;
 use serde_json::Value;
 
-use super::state::State;
+use super::state::{State, is_staged};
 use super::{Request, Situation, Stage};
 use crate::applied::File;
+use crate::catalog::Resource;
+use crate::conversion::{self, Use};
 use crate::finding::{Code, Finding};
+use crate::places::Sort;
 use crate::release::Version;
+use crate::structural::{Kind, Violation};
 use crate::value;
+
+/// The most nodes of lists within lists that wait to be looked at; aliases can make a small file endless.
+const LIMIT: usize = 1_000_000;
 
 /// An object that a request would leave in a form which is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,18 +62,22 @@ impl Refused {
         Finding::new(Code::OrderUnsafe, self.file.path.as_str(), message)
     }
 
-    /// Gives what tells it from others, whichever cluster or release refuses it.
-    fn key(&self) -> (File, String, What) {
-        (self.file.clone(), self.object.clone(), self.what.clone())
+    /// Gives what tells it from others of its cluster, whichever release refuses it.
+    fn key(&self) -> Key {
+        (self.cluster, self.file.clone(), self.object.clone(), self.what.clone())
     }
 }
+
+/// A cluster, and what it would refuse.
+type Key = (usize, File, String, What);
 
 /// An object in a file.
 struct Object {
     name: String,
     crd: String,
     version: String,
-    value: Value,
+    /// `None` where it has too many values to be looked at.
+    value: Option<Value>,
 }
 
 /// A file that was read.
@@ -78,7 +89,7 @@ struct Held {
 /// What was refused before the first request.
 pub(super) struct Law<'a> {
     situation: &'a Situation<'a>,
-    before: BTreeSet<(File, String, What)>,
+    before: BTreeSet<Key>,
     held: BTreeMap<File, Held>,
 }
 
@@ -101,14 +112,12 @@ impl<'a> Law<'a> {
     pub(super) fn after(&mut self, request: &Request, state: &State<'_>) -> Vec<Refused> {
         self.read(state);
         let mut refused = BTreeSet::new();
-        for (cluster, of) in self.situation.clusters.iter().enumerate() {
+        for cluster in 0..self.situation.clusters.len() {
             refused.extend(self.refused(cluster, state.release(cluster), &BTreeSet::new()));
-            match &request.stage {
-                Stage::Upgrade { cluster: own, from, .. } if *own == cluster => {
-                    refused.extend(self.refused(cluster, from, &of.reached.together));
-                }
-                _ => {}
-            }
+        }
+        if let Stage::Upgrade { cluster, from, to } = &request.stage {
+            let brought = self.brought(*cluster, (from, to), request);
+            refused.extend(self.refused(*cluster, from, &brought));
         }
         refused.retain(|refused| !self.was_refused(refused));
         refused.into_iter().collect()
@@ -117,11 +126,39 @@ impl<'a> Law<'a> {
     /// Tells whether an object was refused from the start for the same reason, or for its version: its fields were not
     /// judged then.
     fn was_refused(&self, refused: &Refused) -> bool {
-        let for_version = |(file, object, what): &(File, String, What)| {
-            matches!(what, What::Version(_)) && *file == refused.file && *object == refused.object
+        let for_version = |(cluster, file, object, what): &Key| {
+            matches!(what, What::Version(_))
+                && (*cluster, file, object) == (refused.cluster, &refused.file, &refused.object)
         };
         let is_field = matches!(refused.what, What::Field(..));
         self.before.contains(&refused.key()) || (is_field && self.before.iter().any(for_version))
+    }
+
+    /// Lists the files that a request changes and that come in one go with its definitions: the kustomize-controller of the
+    /// release before applies these first, and the objects can be applied before anything is migrated.
+    fn brought(&self, cluster: usize, (from, to): (&Version, &Version), request: &Request) -> BTreeSet<File> {
+        let together = &self.situation.clusters[cluster].reached.together;
+        if !is_staged(from) {
+            return BTreeSet::new();
+        }
+        let keeps = |used: &Use| match &used.what {
+            conversion::What::Version(version) => {
+                let resource = resource(self.situation, (&used.group, &used.kind));
+                resource.is_none_or(|resource| self.situation.schemas.holds_all(to, &resource.crd, version))
+            }
+            conversion::What::Field { .. } => true,
+        };
+        let is_object = |used: &&Use| matches!(used.sort, Sort::Object | Sort::Item);
+        let of = |file: &File| {
+            request
+                .changes
+                .iter()
+                .filter(|used| used.path == file.path)
+                .collect::<Vec<_>>()
+        };
+        let brought = request.edits.keys().filter(|file| together.contains(file));
+        let brought = brought.filter(|file| of(file).into_iter().filter(is_object).all(keeps));
+        brought.cloned().collect()
     }
 
     /// Lists what a release refuses of what a cluster applies, but for some files.
@@ -160,8 +197,14 @@ impl<'a> Law<'a> {
         let Some(schema) = self.situation.schemas.get(release, &object.crd, &object.version) else {
             return Vec::new();
         };
-        let violations = schema.check(&object.value).violations;
-        let field = |violation: crate::structural::Violation| What::Field(violation.field, violation.message);
+        let Some(value) = &object.value else {
+            return vec![What::Field(
+                "spec".to_owned(),
+                "has more values than are looked at".to_owned(),
+            )];
+        };
+        let violations = schema.check(value).violations;
+        let field = |of: Violation| What::Field(of.field, broken(of.kind).to_owned());
         violations.into_iter().map(field).collect()
     }
 
@@ -188,29 +231,55 @@ fn objects(situation: &Situation<'_>, bytes: &Arc<[u8]>) -> Vec<Object> {
     let Ok(stream) = Stream::split(Arc::clone(bytes)) else {
         return Vec::new();
     };
+    let mut open: Vec<NodeRef<'_>> = stream
+        .documents()
+        .iter()
+        .filter_map(|document| document.root())
+        .collect();
+    open.reverse();
     let mut objects = Vec::new();
-    for root in stream.documents().iter().filter_map(|document| document.root()) {
-        let items: Vec<NodeRef<'_>> = match root.get("kind").and_then(NodeRef::text) {
-            Some(kind) if kind.ends_with("List") => root.get("items").into_iter().flat_map(NodeRef::items).collect(),
-            _ => vec![root],
-        };
-        objects.extend(items.into_iter().filter_map(|item| object(situation, item)));
+    while let Some(node) = open.pop() {
+        let is_list = node
+            .get("kind")
+            .and_then(NodeRef::text)
+            .is_some_and(|kind| kind.ends_with("List"));
+        match node.get("items").filter(|_| is_list && open.len() < LIMIT) {
+            Some(items) => open.extend(items.items()),
+            None => objects.extend(object(situation, node)),
+        }
     }
     objects
+}
+
+/// Says what is broken, without the values of the object.
+fn broken(kind: Kind) -> &'static str {
+    match kind {
+        Kind::UnknownField => "its version does not have",
+        Kind::Type => "is of another type",
+        Kind::Required => "must be there",
+        Kind::Enum => "is none of the values that are allowed",
+        Kind::Pattern => "does not match its pattern",
+        Kind::Format => "is not of its format",
+        Kind::Bound => "is out of its bounds",
+        Kind::Combination => "does not fit with its other fields",
+        Kind::Duplicate => "lists one item twice",
+    }
+}
+
+fn resource<'s>(situation: &Situation<'s>, (group, kind): (&str, &str)) -> Option<&'s Resource> {
+    let mut resources = situation.known.catalog().resources().iter();
+    resources.find(|resource| resource.group() == group && resource.kind == kind)
 }
 
 fn object(situation: &Situation<'_>, node: NodeRef<'_>) -> Option<Object> {
     let text = |path: &[&str]| node.at(path).and_then(NodeRef::text);
     let (kind, api_version) = (text(&["kind"])?, text(&["apiVersion"])?);
     let (group, version) = api_version.split_once('/')?;
-    let resources = situation.known.catalog().resources();
-    let resource = resources
-        .iter()
-        .find(|resource| resource.group() == group && resource.kind == kind)?;
+    let resource = resource(situation, (group, kind))?;
     Some(Object {
         name: format!("{kind}/{}", text(&["metadata", "name"]).unwrap_or_default()),
         crd: resource.crd.clone(),
         version: version.to_owned(),
-        value: value::of(node).unwrap_or_default(),
+        value: value::of(node),
     })
 }

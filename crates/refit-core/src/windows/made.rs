@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Noted;
 use crate::applied::File;
 use crate::conversion::{Reading, Use};
 
@@ -13,17 +14,22 @@ use crate::conversion::{Reading, Use};
 pub(super) struct Made {
     pub(super) edits: BTreeMap<File, Arc<[u8]>>,
     pub(super) changes: Vec<(File, Use)>,
-    left: Vec<Use>,
+    pub(super) left: Vec<Use>,
+    pub(super) notes: Vec<Noted>,
 }
 
 impl Made {
-    /// Takes what became of a file.
-    pub(super) fn take(&mut self, file: File, before: &Arc<[u8]>, reading: Reading) {
-        self.changes
-            .extend(reading.changes().map(|used| (file.clone(), used.clone())));
+    /// Takes what became of a file; where no byte changed, nothing was converted.
+    pub(super) fn take(&mut self, file: File, before: &Arc<[u8]>, reading: &Reading) {
         self.left.extend(reading.left().cloned());
+        self.notes.extend(reading.notes.iter().map(|note| Noted {
+            file: file.clone(),
+            note: note.clone(),
+        }));
         if reading.bytes != *before {
-            self.edits.insert(file, reading.bytes);
+            self.changes
+                .extend(reading.changes().map(|used| (file.clone(), used.clone())));
+            self.edits.insert(file, Arc::clone(&reading.bytes));
         }
     }
 

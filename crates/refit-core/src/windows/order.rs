@@ -130,7 +130,7 @@ impl Model {
     }
 
     /// Lists the items that the next hop of a lane does not accept as they are.
-    fn forced(&self, lane: usize) -> Vec<usize> {
+    pub(super) fn forced(&self, lane: usize) -> Vec<usize> {
         let Some(to) = self.lanes[lane].hops.first() else {
             return Vec::new();
         };
@@ -141,11 +141,6 @@ impl Model {
             of.reached.contains(&lane) && !of.is_accepted(to) && helps()
         };
         (0..self.items.len()).filter(refuses).collect()
-    }
-
-    /// Tells whether the next hop of a lane does not accept an item as it is.
-    pub(super) fn is_forced(&self, lane: usize, item: usize) -> bool {
-        self.forced(lane).contains(&item)
     }
 
     /// Tells whether a hop that is still to come refuses an item as it is.

@@ -12,7 +12,7 @@ use refit_manifest::{Path, Stream};
 use super::Situation;
 use crate::applied::File;
 use crate::meant;
-use crate::places::{self, Interest, Place, Sort, Trouble, Trust, Visit};
+use crate::places::{self, Interest, Place, Sort, Trouble, TroubleSort, Trust, Visit};
 
 /// A group and a kind.
 pub(super) type Kind = (String, String);
@@ -28,6 +28,8 @@ pub(super) struct Seen {
     pub(super) meant: BTreeSet<Kind>,
     /// Why places of a kind must not be edited.
     pub(super) never: BTreeMap<Kind, String>,
+    /// Why a part of it cannot be read, where it names a kind that matters.
+    pub(super) unreadable: Option<String>,
 }
 
 /// Lists the files that kustomizations name as patches.
@@ -52,14 +54,18 @@ pub(super) fn sort(patches: &BTreeSet<File>, file: &File) -> Sort {
 }
 
 impl Seen {
-    /// Looks through a file whose documents are of a sort; one that cannot be read holds nothing.
+    /// Looks through a file whose documents are of a sort; what cannot be read holds nothing, and is noted.
     pub(super) fn look((path, sort): (&Path, Sort), bytes: &Arc<[u8]>, interest: &Interest) -> Self {
         let mut seen = Self::default();
         let names_one = interest.is_named_in(bytes) || interest.can_select(bytes);
-        if let Ok(stream) = Stream::split(Arc::clone(bytes))
-            && names_one
-        {
-            places::walk(path, (&stream, sort), interest, &mut seen);
+        if !names_one {
+            return seen;
+        }
+        match Stream::split(Arc::clone(bytes)) {
+            Ok(stream) => {
+                places::walk(path, (&stream, sort), interest, &mut seen);
+            }
+            Err(error) => seen.unreadable = Some(error.to_string()),
         }
         seen
     }
@@ -89,7 +95,12 @@ impl Visit for Seen {
         Vec::new()
     }
 
-    fn trouble(&mut self, _: Trouble) {}
+    fn trouble(&mut self, trouble: Trouble) {
+        // A template is no file of Flux: what builds it decides, and it is told elsewhere.
+        if trouble.sort == TroubleSort::Unreadable {
+            self.unreadable = Some(format!("line {}: {}", trouble.line, trouble.message));
+        }
+    }
 
     fn mark(&self) -> usize {
         0

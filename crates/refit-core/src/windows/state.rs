@@ -3,21 +3,25 @@
 //! In: a situation, and the steps that are taken. Out: the model of what is left, and the request that a step makes. Edits
 //! are made for real: what the next step is decided on is read from the edited files.
 
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use refit_manifest::Tree;
 use refit_manifest::convert::compare_versions;
-use refit_manifest::{Entry, Stream, Tree};
 
+use super::accepted::{Accepted, Releases};
 use super::bundles::{self, Bundle};
-use super::made::Made;
 use super::order::{Item, Lane, Model, Step};
+use super::readings::Readings;
 use super::seen::{self, Kind, Seen};
-use super::{Request, Situation, Stage, gates};
+use super::{Cluster, Situation, doubts, gates};
 use crate::applied::File;
 use crate::catalog::Resource;
-use crate::conversion::{self, Convertible, Reading, Use, Wanted};
-use crate::places::{Interest, Sort};
+use crate::conversion::{Convertible, Use, What};
+use crate::finding::Finding;
+use crate::places::Interest;
 use crate::release::Version;
 
 /// The first release whose kustomize-controller (0.15) waits for definitions before it applies the rest.
@@ -54,12 +58,17 @@ pub(super) struct State<'a> {
     situation: &'a Situation<'a>,
     interest: Interest,
     trees: Vec<Tree>,
-    /// The files that hold parts of objects.
-    patches: BTreeSet<File>,
+    readings: Readings,
     seen: BTreeMap<File, Seen>,
     bundles: Vec<Bundle>,
+    /// The bundle of each file.
+    places: BTreeMap<File, usize>,
     lanes: Vec<Lane>,
-    releases: BTreeSet<Version>,
+    accepted: Accepted<'a>,
+    /// What could not be looked at.
+    findings: Vec<Finding>,
+    /// How often each repository was converted for the next hop of a lane.
+    rounds: BTreeMap<(usize, usize), usize>,
     /// The bundle and the key of each item of the last model.
     items: Vec<(usize, Key)>,
     /// What turned out not to be converted, and why.
@@ -88,31 +97,60 @@ impl<'a> State<'a> {
                 seen.insert(file.clone(), Seen::look((&file.path, sort), bytes, &interest));
             }
         }
-        seen.retain(|_, seen| !seen.versions.is_empty());
-        let lane = |cluster: &super::Cluster| Lane {
-            repository: cluster.repository,
-            at: cluster.installed.clone(),
-            hops: cluster.hops.iter().map(|hop| hop.to.clone()).collect(),
-            staged: is_staged(&cluster.installed),
-        };
-        let lanes: Vec<Lane> = situation.clusters.iter().map(lane).collect();
-        let releases = lanes
+        let unreadable = seen
             .iter()
-            .flat_map(|lane| lane.hops.iter().chain([&lane.at]))
-            .cloned()
-            .collect();
-        Self {
+            .filter_map(|(file, seen)| Some((file.clone(), seen.unreadable.clone()?)));
+        let unreadable: BTreeMap<File, String> = unreadable.collect();
+        seen.retain(|_, seen| !seen.versions.is_empty());
+        let clusters = situation.clusters.iter();
+        let releases = clusters.flat_map(|cluster| cluster.hops.iter().map(|hop| &hop.to).chain([&cluster.installed]));
+        let accepted = Accepted::of(situation.known, releases.cloned().collect());
+        let bundles = bundles::make(situation, &seen);
+        let place = |(index, bundle): (usize, &Bundle)| bundle.files().map(|file| (file, index)).collect::<Vec<_>>();
+        let mut state = Self {
             situation,
             interest,
             trees,
-            patches,
-            bundles: bundles::make(situation, &seen),
+            readings: Readings::of(patches),
+            places: bundles.iter().enumerate().flat_map(place).collect(),
+            bundles,
             seen,
-            lanes,
-            releases,
+            lanes: situation
+                .clusters
+                .iter()
+                .map(|cluster| lane(cluster, &accepted))
+                .collect(),
+            accepted,
+            findings: Vec::new(),
+            rounds: BTreeMap::new(),
             items: Vec::new(),
             fixed: BTreeMap::new(),
-        }
+        };
+        state.findings = doubts::find(&state, &unreadable);
+        state
+    }
+
+    /// Takes out the findings about what could not be looked at.
+    pub(super) fn doubts(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
+    }
+
+    /// Lists the clusters that are not at the end of their way.
+    pub(super) fn unfinished(&self) -> BTreeSet<usize> {
+        let clusters = self.situation.clusters.iter().enumerate();
+        let open = |(index, cluster): &(usize, &Cluster)| {
+            cluster.hops.last().is_some_and(|last| last.to != self.lanes[*index].at)
+        };
+        clusters.filter(open).map(|(index, _)| index).collect()
+    }
+
+    /// Tells whether something is known of the definitions of a release.
+    pub(super) fn knows(&self, release: &Version) -> bool {
+        self.accepted.knows(release)
+    }
+
+    pub(super) fn bundles(&self) -> &[Bundle] {
+        &self.bundles
     }
 
     pub(super) fn situation(&self) -> &'a Situation<'a> {
@@ -136,7 +174,7 @@ impl<'a> State<'a> {
 
     /// Gives the bundle of a file.
     pub(super) fn bundle(&self, file: &File) -> Option<&Bundle> {
-        self.bundles.iter().find(|bundle| bundle.holds(file))
+        self.places.get(file).map(|at| &self.bundles[*at])
     }
 
     /// Lists the clusters that apply any of the files which a file is converted with.
@@ -159,7 +197,18 @@ impl<'a> State<'a> {
         let mut items = Vec::new();
         let mut keys = Vec::new();
         for (index, bundle) in self.bundles.iter().enumerate() {
-            for (key, item) in self.kinds(bundle).into_iter().chain(self.rules(bundle)) {
+            let together = gates::in_one_go(self, bundle);
+            let blank = || Item {
+                repository: bundle.repository,
+                files: bundle.files.clone(),
+                forms: Vec::new(),
+                at: BTreeSet::new(),
+                reached: bundle.reached.clone(),
+                together: together.clone(),
+                fixed: None,
+            };
+            let kinds = self.kinds(bundle, &blank);
+            for (key, item) in kinds.into_iter().chain(self.rules(bundle, &blank)) {
                 let fixed = self.fixed.get(&(index, key.clone())).cloned();
                 items.push(Item {
                     fixed: item.fixed.clone().or(fixed),
@@ -176,15 +225,15 @@ impl<'a> State<'a> {
     }
 
     /// Makes the items of the kinds in a bundle.
-    fn kinds(&self, bundle: &Bundle) -> Vec<(Key, Item)> {
+    fn kinds(&self, bundle: &Bundle, blank: &dyn Fn() -> Item) -> Vec<(Key, Item)> {
         let seen = self.bundle_files(bundle);
-        let together = gates::in_one_go(self, bundle);
         let item = |(kind, written): (&Kind, BTreeSet<&str>)| {
             let resource = self.resource(kind)?;
             let known = known_versions(resource);
             let at: BTreeSet<usize> = (0..known.len()).filter(|at| written.contains(known[*at])).collect();
             let never = seen.iter().find_map(|seen| seen.never.get(kind)).cloned();
-            let forms = known.iter().map(|version| self.accepting(resource, version)).collect();
+            let accepting = |version: &&str| self.accepted.accepting(resource, version);
+            let forms = known.iter().map(accepting).collect();
             let has = |cluster: &usize| {
                 self.situation.clusters[*cluster]
                     .components
@@ -192,11 +241,10 @@ impl<'a> State<'a> {
             };
             let item = Item {
                 reached: bundle.reached.iter().copied().filter(has).collect(),
-                together: together.clone(),
                 forms,
                 at,
                 fixed: never,
-                ..bundle.item()
+                ..blank()
             };
             (!item.at.is_empty()).then(|| (Key::Kind(kind.clone()), item))
         };
@@ -219,144 +267,52 @@ impl<'a> State<'a> {
     }
 
     /// Makes the items of the rules about fields that a bundle breaks at some release on the way.
-    fn rules(&self, bundle: &Bundle) -> Vec<(Key, Item)> {
-        let wanted = self.wanted(bundle.reached.iter().map(|lane| &self.lanes[*lane].at), bundle);
-        let mut found = BTreeSet::new();
-        for file in bundle.files() {
-            let uses = self
-                .read(&file, &wanted)
-                .map(|reading| reading.uses)
-                .unwrap_or_default();
-            let sure = uses.into_iter().filter(|used| used.convertible == Convertible::Yes);
-            found.extend(sure.filter_map(|used| used.rule));
-        }
+    fn rules(&self, bundle: &Bundle, blank: &dyn Fn() -> Item) -> Vec<(Key, Item)> {
+        let ruled = self.ruled(bundle);
+        let found: BTreeSet<String> = ruled.into_iter().filter_map(|(_, used)| used.rule).collect();
         let rules = self.situation.known.catalog().rules();
         let item = |id: String| {
             let rule = rules.iter().find(|rule| rule.rule.id == id)?;
             rule.window.by.as_ref()?;
-            let of =
-                |accepts: &dyn Fn(&Version) -> bool| self.releases.iter().filter(|at| accepts(at)).cloned().collect();
+            let of = |accepts: &dyn Fn(&Version) -> bool| {
+                self.accepted
+                    .releases()
+                    .iter()
+                    .filter(|at| accepts(at))
+                    .cloned()
+                    .collect()
+            };
             let item = Item {
                 forms: vec![
                     of(&|release| !rule.window.is_due(release)),
-                    of(&|release| rule.window.is_open(release)),
+                    // What the rule wrote stays right when the rule itself does not run any more.
+                    of(&|release| rule.window.from.as_ref().is_none_or(|from| from <= release)),
                 ],
                 at: BTreeSet::from([0]),
-                reached: bundle.reached.clone(),
-                ..bundle.item()
+                ..blank()
             };
             Some((Key::Rule(id), item))
         };
         found.into_iter().filter_map(item).collect()
     }
 
-    /// Gives what the catalog knows of a kind.
-    pub(super) fn resource(&self, kind: &Kind) -> Option<&'a Resource> {
-        let resources = self.situation.known.catalog().resources();
-        resources
-            .iter()
-            .find(|resource| resource.group() == kind.0 && resource.kind == kind.1)
+    /// Lists what rules would convert in a bundle now.
+    fn ruled(&self, bundle: &Bundle) -> Vec<(File, Use)> {
+        let releases = self.leading(bundle.reached.iter().map(|lane| &self.lanes[*lane].at), bundle);
+        let mut ruled = Vec::new();
+        for file in bundle.files() {
+            let Some(bytes) = self.bytes(&file) else { continue };
+            let reading = self.readings.read(&file, bytes, (&releases, &self.accepted));
+            let sure = reading.uses.iter().filter(|used| used.convertible == Convertible::Yes);
+            let by_rule = sure.filter(|used| used.rule.is_some());
+            ruled.extend(by_rule.map(|used| (file.clone(), used.clone())));
+        }
+        ruled
     }
 
-    /// Lists the releases that accept a version; one without the kind refuses nothing that could be written otherwise.
-    fn accepting(&self, resource: &Resource, version: &str) -> BTreeSet<Version> {
-        let accepts = |release: &&Version| {
-            let versions = self.situation.known.versions(&resource.crd, release);
-            versions.is_none_or(|versions| versions.served.iter().any(|served| served == version))
-        };
-        self.releases.iter().filter(accepts).cloned().collect()
-    }
-
-    /// Takes a step; `None` where it turns out that what the step is for is not converted.
-    pub(super) fn take(&mut self, model: &Model, step: &Step) -> Option<Request> {
-        let (forms, lane) = match step {
-            Step::Convert { forms, lane, .. } | Step::Upgrade { lane, forms } => (forms, *lane),
-        };
-        let bundles: BTreeSet<usize> = forms.keys().map(|item| self.items[*item].0).collect();
-        let mut made = Made::default();
-        for bundle in bundles {
-            let bundle = &self.bundles[bundle];
-            let wanted = self.wanted(self.releases_for(bundle, step), bundle);
-            for file in bundle.files() {
-                if let (Some(reading), Some(before)) = (self.read(&file, &wanted), self.bytes(&file)) {
-                    made.take(file, before, reading);
-                }
-            }
-        }
-        let looked: BTreeMap<&File, Seen> = made
-            .edits
-            .iter()
-            .map(|(file, bytes)| {
-                let sort = seen::sort(&self.patches, file);
-                (file, Seen::look((&file.path, sort), bytes, &self.interest))
-            })
-            .collect();
-        let forced = matches!(step, Step::Convert { .. });
-        let failed: Vec<(usize, Key)> = forms
-            .keys()
-            .filter(|item| forced && model.is_forced(lane, **item))
-            .map(|item| self.items[*item].clone())
-            .filter(|(bundle, key)| self.is_left(*bundle, key, &looked, lane))
-            .collect();
-        if !failed.is_empty() {
-            for (bundle, key) in failed {
-                let reason = made.reason(|used| key.is_of(used));
-                self.fixed.insert((bundle, key), reason);
-            }
-            return None;
-        }
-        let looked: Vec<(File, Seen)> = looked.into_iter().map(|(file, seen)| (file.clone(), seen)).collect();
-        self.seen.extend(looked);
-        Some(self.request(step, lane, made))
-    }
-
-    fn request(&mut self, step: &Step, lane: usize, made: Made) -> Request {
-        let cluster = &self.situation.clusters[lane];
-        let from = self.lanes[lane].at.clone();
-        let to = self.next_release(lane).unwrap_or(&from).clone();
-        for (file, bytes) in &made.edits {
-            let executable = matches!(
-                self.trees[file.repository].get(&file.path),
-                Some(Entry::File { executable: true, .. })
-            );
-            let bytes = Arc::clone(bytes);
-            self.trees[file.repository].insert(file.path.clone(), Entry::File { bytes, executable });
-        }
-        let mut gate = gates::managed(self, &made.changes, step);
-        let (repository, stage) = match step {
-            Step::Convert { repository, .. } => (
-                *repository,
-                Stage::Convert {
-                    cluster: lane,
-                    from,
-                    to,
-                },
-            ),
-            Step::Upgrade { .. } => {
-                let done = cluster.hops.len() - self.lanes[lane].hops.len();
-                gate.extend(cluster.hops.get(done).iter().flat_map(|hop| hop.gate.iter().cloned()));
-                let of = &mut self.lanes[lane];
-                of.hops.remove(0);
-                of.at = to.clone();
-                of.staged = is_staged(&of.at);
-                (
-                    cluster.repository,
-                    Stage::Upgrade {
-                        cluster: lane,
-                        from,
-                        to,
-                    },
-                )
-            }
-        };
-        Request {
-            repository,
-            stage,
-            edits: made.edits,
-            changes: made.changes.into_iter().map(|(_, used)| used).collect(),
-            needs: Vec::new(),
-            gate: gate.into_iter().collect(),
-        }
+    /// Gives what is known of a kind.
+    pub(super) fn resource(&self, kind: &Kind) -> Option<&Resource> {
+        self.accepted.resource(kind)
     }
 
     /// Lists the releases that must accept what a step writes into a bundle.
@@ -375,49 +331,25 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Gives what is written where some releases must accept it, on the way to those that the clusters of a bundle go to.
-    fn wanted<'s>(&'s self, releases: impl IntoIterator<Item = &'s Version>, bundle: &Bundle) -> Wanted {
-        let releases: BTreeSet<Version> = releases.into_iter().cloned().collect();
+    /// Gives releases that must accept what is written, with those that the clusters of a bundle go to.
+    fn leading<'s>(&'s self, releases: impl IntoIterator<Item = &'s Version>, bundle: &Bundle) -> Releases {
         let later = bundle.reached.iter().flat_map(|lane| &self.lanes[*lane].hops);
-        let later: BTreeSet<Version> = later.cloned().collect();
-        let list = |set: BTreeSet<Version>| set.into_iter().collect::<Vec<_>>();
-        let catalog = self.situation.known.catalog();
-        Wanted::leading_to(catalog, &list(releases), &list(later))
+        (releases.into_iter().cloned().collect(), later.cloned().collect())
     }
 
     fn bytes(&self, file: &File) -> Option<&Arc<[u8]>> {
         self.trees[file.repository].bytes(&file.path)
     }
 
-    fn read(&self, file: &File, wanted: &Wanted) -> Option<Reading> {
-        let bytes = self.bytes(file)?;
-        if !self.patches.contains(file) || !wanted.may_concern(&file.path, bytes) {
-            return Some(conversion::convert(&file.path, bytes, wanted));
-        }
-        let stream = Stream::split(Arc::clone(bytes)).ok()?;
-        Some(conversion::read_as(Sort::Patch, &file.path, &stream, wanted))
-    }
-
-    /// Tells whether the next hop of a lane refuses a kind in a bundle although the files were converted.
-    fn is_left(&self, bundle: usize, key: &Key, looked: &BTreeMap<&File, Seen>, lane: usize) -> bool {
-        let (Key::Kind(kind), Some(to)) = (key, self.next_release(lane)) else {
-            return false;
-        };
-        let Some(resource) = self.resource(kind) else {
-            return false;
-        };
-        let now = |file: &File| looked.get(file).or_else(|| self.seen.get(file));
-        let files: Vec<File> = self.bundles[bundle].files().collect();
-        let written = files.iter().filter_map(|file| now(file)?.versions.get(kind)).flatten();
-        written
-            .into_iter()
-            .any(|version| !self.accepting(resource, version).contains(to))
-    }
-
     /// Lists what an item of the last model writes, by file.
     pub(super) fn written(&self, item: usize) -> Vec<Written> {
-        let Some((bundle, Key::Kind(kind))) = self.items.get(item) else {
+        let Some((bundle, key)) = self.items.get(item) else {
             return Vec::new();
+        };
+        let bundle = &self.bundles[*bundle];
+        let kind = match key {
+            Key::Kind(kind) => kind,
+            Key::Rule(rule) => return self.written_as(bundle, rule),
         };
         let written = |file: File| {
             let versions = self.seen.get(&file)?.versions.get(kind)?.iter().cloned().collect();
@@ -427,7 +359,25 @@ impl<'a> State<'a> {
                 versions,
             })
         };
-        self.bundles[*bundle].files().filter_map(written).collect()
+        bundle.files().filter_map(written).collect()
+    }
+
+    /// Lists the fields that a rule is about.
+    fn written_as(&self, bundle: &Bundle, rule: &str) -> Vec<Written> {
+        let mut fields: BTreeMap<(File, Kind), BTreeSet<String>> = BTreeMap::new();
+        for (file, used) in self.ruled(bundle) {
+            if used.rule.as_deref() == Some(rule)
+                && let What::Field { name, .. } | What::Version(name) = used.what
+            {
+                fields.entry((file, (used.group, used.kind))).or_default().insert(name);
+            }
+        }
+        let written = |((file, kind), names): (_, BTreeSet<String>)| Written {
+            file,
+            kind,
+            versions: names.into_iter().collect(),
+        };
+        fields.into_iter().map(written).collect()
     }
 
     /// Tells why an item of the last model is not converted.
@@ -445,27 +395,20 @@ impl<'a> State<'a> {
     }
 }
 
-impl Bundle {
-    /// Gives an item with nothing in it.
-    fn item(&self) -> Item {
-        Item {
-            repository: self.repository,
-            files: self.files.clone(),
-            forms: Vec::new(),
-            at: BTreeSet::new(),
-            reached: BTreeSet::new(),
-            together: self.together.clone(),
-            fixed: None,
-        }
-    }
-
-    fn holds(&self, file: &File) -> bool {
-        self.repository == file.repository && self.files.contains(&file.path)
+/// Gives the way of a cluster as far as something is known of its releases.
+fn lane(cluster: &Cluster, accepted: &Accepted<'_>) -> Lane {
+    let hops = cluster.hops.iter().map(|hop| &hop.to);
+    let known = hops.take_while(|to| accepted.knows(&cluster.installed) && accepted.knows(to));
+    Lane {
+        repository: cluster.repository,
+        at: cluster.installed.clone(),
+        hops: known.cloned().collect(),
+        staged: is_staged(&cluster.installed),
     }
 }
 
 /// Tells whether the kustomize-controller of a release applies definitions before the rest.
-fn is_staged(release: &Version) -> bool {
+pub(super) fn is_staged(release: &Version) -> bool {
     let [major, minor, patch] = STAGED;
     *release >= Version::new(major, minor, patch)
 }

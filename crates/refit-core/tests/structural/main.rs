@@ -5,7 +5,7 @@
 mod generate;
 mod same;
 
-use refit_core::structural::{Error, Schema};
+use refit_core::structural::Schema;
 use serde_json::{Value, json};
 
 fn definition(spec: &Value) -> Value {
@@ -150,11 +150,32 @@ fn rules_in_cel_are_listed_as_not_evaluated_and_a_definition_without_schema_is_a
         missing.to_string(),
         "the definition has no version `v2`; hint: it has `v1`"
     );
-    let broken = Schema::read(&definition(&json!({"type": "string", "pattern": "("})), "v1").unwrap_err();
+}
+
+#[test]
+fn a_pattern_that_cannot_be_read_is_told_as_not_evaluated_and_hides_nothing_else() {
+    let spec = json!({"type": "object", "properties": {
+        "a": {"type": "string", "pattern": "(?<!x)y"},
+        "b": {"type": "string", "pattern": "^b$"},
+    }});
+    let schema = Schema::read(&definition(&spec), "v1").unwrap();
+    let object = json!({"apiVersion": "x.dev/v1", "kind": "X", "spec": {"a": "y", "b": "c"}});
+    let checked = schema.check(&object);
     assert_eq!(
-        broken,
-        Error::Pattern {
-            pattern: "(".to_owned()
-        }
+        (
+            checked.violations[0].field.as_str(),
+            checked.not_evaluated[0].rule.as_str()
+        ),
+        ("spec.b", "pattern (?<!x)y")
     );
+}
+
+#[test]
+fn fields_called_like_words_of_a_schema_have_their_patterns() {
+    for name in ["default", "example", "enum", "required", "properties", "pattern"] {
+        let spec = json!({"type": "object", "properties": {name: {"type": "string", "pattern": "^b$"}}});
+        let schema = Schema::read(&definition(&spec), "v1").unwrap();
+        let object = json!({"apiVersion": "x.dev/v1", "kind": "X", "spec": {name: "c"}});
+        assert_eq!(schema.check(&object).violations.len(), 1, "{name}");
+    }
 }

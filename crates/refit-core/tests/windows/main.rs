@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod counts;
+mod doubts;
 mod generated;
 mod reports;
+mod rules;
 mod support;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use refit_core::catalog::Catalog;
+use refit_core::catalog::rules::ConversionRules;
 use refit_core::release::Version;
 use refit_core::route::Known;
 use refit_core::streams::Streams;
@@ -78,7 +79,16 @@ pub(crate) fn source(version: &str, repository: &str) -> String {
 
 /// Plans without knowing schemas.
 pub(crate) fn planned(planes: &Planes) -> Planned {
-    with(planes, &Schemas::default())
+    with(planes, &Catalog::flux().unwrap(), &Schemas::default())
+}
+
+/// Plans with rules of a user.
+pub(crate) fn planned_by(planes: &Planes, rules: &str) -> Planned {
+    let mut catalog = Catalog::flux().unwrap();
+    catalog
+        .add_rules(ConversionRules::read("rules.yaml", rules).unwrap())
+        .unwrap();
+    with(planes, &catalog, &Schemas::default())
 }
 
 /// Plans with the schemas of the releases on the way; `None` where they are not at hand.
@@ -89,12 +99,11 @@ pub(crate) fn planned_with_schemas(planes: &Planes) -> Option<Planned> {
         let text = manifests.definitions(&release.to_string())?;
         schemas.add_all(&release, &Stream::split(text.as_bytes().into()).unwrap());
     }
-    Some(with(planes, &schemas))
+    Some(with(planes, &Catalog::flux().unwrap(), &schemas))
 }
 
-fn with(planes: &Planes, schemas: &Schemas) -> Planned {
-    let catalog = Catalog::flux().unwrap();
-    let known = Known::new(&catalog);
+fn with(planes: &Planes, catalog: &Catalog, schemas: &Schemas) -> Planned {
+    let known = Known::new(catalog);
     let streams: Vec<Streams> = planes
         .repositories
         .iter()

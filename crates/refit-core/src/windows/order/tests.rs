@@ -167,31 +167,61 @@ fn what_cannot_be_converted_stands_in_the_way_of_its_own_lane_alone() {
     );
 }
 
+/// Tells whether a release accepts an item once everything older is in a form. This and what follows is written anew, so
+/// that the search does not share a mistake of what it checks.
+fn fits(item: &Item, least: usize, release: &Version) -> bool {
+    item.at.iter().all(|at| item.forms[(*at).max(least)].contains(release))
+}
+
+/// Lists the forms that an item could get, the newest first.
+fn newer(item: &Item) -> Vec<usize> {
+    let oldest = item.at.iter().copied().min().unwrap_or(item.forms.len());
+    let mut newer: Vec<usize> = (oldest + 1..item.forms.len()).collect();
+    newer.reverse();
+    if item.fixed.is_some() {
+        newer.clear();
+    }
+    newer
+}
+
+/// Tells whether all clusters but one accept a form of an item now.
+fn everywhere(model: &Model, item: &Item, form: usize, but: Option<usize>) -> bool {
+    let mut others = item.reached.iter().filter(|lane| Some(**lane) != but);
+    others.all(|lane| item.forms[form].contains(&model.lanes[*lane].at))
+}
+
+/// Tells whether a hop takes nothing away that is accepted before it or could be converted before it.
+fn is_free(model: &Model, lane: usize) -> bool {
+    let (at, to) = (&model.lanes[lane].at, &model.lanes[lane].hops[0]);
+    let mut items = model.items.iter().filter(|item| item.reached.contains(&lane));
+    items.all(|item| {
+        let helped = |form: usize| everywhere(model, item, form, None) && fits(item, form, to);
+        fits(item, 0, to) || (!fits(item, 0, at) && !newer(item).into_iter().any(helped))
+    })
+}
+
 /// Every request that could come next in a state: any hop that refuses nothing, with all that can go with it, and in any
 /// repository the conversion of all that is open.
 fn possible(model: &Model) -> Vec<Step> {
     let mut steps = Vec::new();
     for lane in (0..model.lanes.len()).filter(|lane| !model.lanes[*lane].hops.is_empty()) {
-        if model.forced(lane).is_empty() {
+        if is_free(model, lane) {
             let repository = model.lanes[lane].repository;
             let to = &model.lanes[lane].hops[0];
-            let forms = all(model, repository, &|item| match item.together.contains(&lane) {
-                _ if !item.reached.contains(&lane) => None,
-                true => {
-                    let others = |form: &usize| {
-                        let mut others = item.reached.iter().filter(|other| **other != lane);
-                        others.all(|other| item.forms[*form].contains(&model.lanes[*other].at))
-                    };
-                    item.higher()
-                        .find(|form| item.forms[*form].contains(to) && others(form))
-                }
-                false => model.open(item, &[to]).next(),
+            let forms = all(model, repository, &|item| {
+                let but = item.together.contains(&lane).then_some(lane);
+                let goes = |form: &usize| everywhere(model, item, *form, but) && item.forms[*form].contains(to);
+                let forms = newer(item).into_iter();
+                forms.filter(|_| item.reached.contains(&lane)).find(goes)
             });
             steps.push(Step::Upgrade { lane, forms });
         }
     }
     for repository in 0..3 {
-        let forms = all(model, repository, &|item| model.open(item, &[]).next());
+        let forms = all(model, repository, &|item| {
+            let mut forms = newer(item).into_iter();
+            forms.find(|form| everywhere(model, item, *form, None))
+        });
         if !forms.is_empty() {
             steps.push(Step::Convert {
                 repository,

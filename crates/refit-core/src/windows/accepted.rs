@@ -1,0 +1,110 @@
+//! What the releases on the way accept, from all that is known of them.
+//!
+//! In: what is known, the releases. Out: [`Accepted`]: histories of kinds that know also the releases which the catalog does
+//! not list, and what is to be written for some releases. A release of which nothing is known accepts nothing.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::seen::Kind;
+use crate::catalog::{ApiVersions, Catalog, Resource};
+use crate::conversion::Wanted;
+use crate::release::Version;
+use crate::route::Known;
+
+/// The releases that must accept what is written, and those that are to come.
+pub(super) type Releases = (BTreeSet<Version>, BTreeSet<Version>);
+
+/// What releases accept.
+pub(super) struct Accepted<'a> {
+    known: &'a Known<'a>,
+    releases: BTreeSet<Version>,
+    unknown: BTreeSet<Version>,
+    catalog: Catalog,
+    wanted: RefCell<BTreeMap<Releases, Rc<Wanted>>>,
+}
+
+impl<'a> Accepted<'a> {
+    pub(super) fn of(known: &'a Known<'a>, releases: BTreeSet<Version>) -> Self {
+        let unknown = releases.iter().filter(|release| known.of(release).is_none());
+        let unknown: BTreeSet<Version> = unknown.cloned().collect();
+        let mut resources = known.catalog().resources().to_vec();
+        for resource in &mut resources {
+            for release in releases.difference(&unknown) {
+                note(resource, release, known);
+            }
+        }
+        Self {
+            known,
+            releases,
+            unknown,
+            catalog: known.catalog().clone().with_resources(resources),
+            wanted: RefCell::default(),
+        }
+    }
+
+    /// Gives the releases.
+    pub(super) fn releases(&self) -> &BTreeSet<Version> {
+        &self.releases
+    }
+
+    /// Tells whether something is known of the definitions of a release.
+    pub(super) fn knows(&self, release: &Version) -> bool {
+        !self.unknown.contains(release)
+    }
+
+    /// Gives what is known of a kind.
+    pub(super) fn resource(&self, kind: &Kind) -> Option<&Resource> {
+        let mut resources = self.catalog.resources().iter();
+        resources.find(|resource| resource.group() == kind.0 && resource.kind == kind.1)
+    }
+
+    /// Lists the releases that accept a version; one without the kind refuses nothing that could be written otherwise.
+    pub(super) fn accepting(&self, resource: &Resource, version: &str) -> BTreeSet<Version> {
+        let accepts = |release: &&Version| {
+            let versions = self.known.versions(&resource.crd, release);
+            self.knows(release)
+                && versions.is_none_or(|versions| versions.served.iter().any(|served| served == version))
+        };
+        self.releases.iter().filter(accepts).cloned().collect()
+    }
+
+    /// Gives what is written where some releases must accept it, on the way to others.
+    pub(super) fn wanted(&self, releases: &Releases) -> Rc<Wanted> {
+        let mut wanted = self.wanted.borrow_mut();
+        if let Some(wanted) = wanted.get(releases) {
+            return Rc::clone(wanted);
+        }
+        let list = |set: &BTreeSet<Version>| set.iter().cloned().collect::<Vec<_>>();
+        let made = Rc::new(Wanted::leading_to(
+            &self.catalog,
+            &list(&releases.0),
+            &list(&releases.1),
+        ));
+        wanted.insert(releases.clone(), Rc::clone(&made));
+        made
+    }
+}
+
+/// Notes in the history of a kind what a release has that the catalog does not say.
+fn note(resource: &mut Resource, release: &Version, known: &Known<'_>) {
+    let Some(has) = known.versions(&resource.crd, release) else {
+        return;
+    };
+    let before = resource.changes.iter().rfind(|change| change.from <= *release);
+    if before.is_some_and(|before| before.served == has.served && before.storage == has.storage) {
+        return;
+    }
+    let deprecated = before.map(|before| before.deprecated.clone()).unwrap_or_default();
+    let said = ApiVersions {
+        from: release.clone(),
+        deprecated: deprecated.into_iter().filter(|old| has.served.contains(old)).collect(),
+        served: has.served,
+        storage: has.storage,
+        trust: false,
+    };
+    resource.changes.retain(|change| change.from != *release);
+    let at = resource.changes.partition_point(|change| change.from < *release);
+    resource.changes.insert(at, said);
+}
