@@ -127,18 +127,18 @@ fn flux2_4479_a_conversion_waits_for_managed_fields_where_the_old_version_does_n
         "v2beta1 has no `status.history`"
     );
     // What knows every field has no gate, as the schemas show.
-    let source = "interval: 5m, url: 'https://charts.example.org'";
+    let image = "interval: 5m, sourceRef: {kind: GitRepository, name: one}, git: {commit: {author: {email: a@b.c}}}";
     let files = [
         ("clusters/a/sync.yaml", sync("v1", "a")),
         ("clusters/a/apps.yaml", apply("v1", "apps", "flux-system")),
         (
-            "apps/charts.yaml",
-            object("source.toolkit.fluxcd.io/v1beta2", "HelmRepository", "one", source),
+            "apps/images.yaml",
+            object("image.toolkit.fluxcd.io/v1beta2", "ImageUpdateAutomation", "one", image),
         ),
     ];
-    let planes = crate::support::planes(&[Plane::new("a", "v2.6.4", "v2.8.8")], &[&files]);
+    let planes = crate::support::planes(&[Plane::new("a", "v2.8.8", "v2.9.4")], &[&files]);
     let without = self::planned(&planes);
-    assert_eq!(gates(&without), ["HelmRepository v1beta2 to v1"]);
+    assert_eq!(gates(&without), ["ImageUpdateAutomation v1beta2 to v1"]);
     let with = planned_with_schemas(&planes).unwrap();
     assert_eq!(gates(&with), [""; 0], "v1beta2 has all fields of v1");
 }
