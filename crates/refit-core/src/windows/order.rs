@@ -94,9 +94,6 @@ pub(super) fn next(model: &Model) -> Next {
     let Some(_) = going().next() else { return Next::Done };
     let free = going().filter(|lane| model.forced(*lane).is_empty());
     if let Some(lane) = free.min_by_key(|lane| &model.lanes[*lane].at) {
-        if let Some(step) = model.mending(lane) {
-            return Next::Step(step);
-        }
         let forms = model.beside(lane);
         return Next::Step(Step::Upgrade { lane, forms });
     }
@@ -144,20 +141,6 @@ impl Model {
             of.reached.contains(&lane) && !of.is_accepted(to) && helps()
         };
         (0..self.items.len()).filter(refuses).collect()
-    }
-
-    /// Gives the conversion that another lane needs and that would be too late after a hop: the hop goes past items which are
-    /// refused already, and a form that both accept may be none after it.
-    fn mending(&self, lane: usize) -> Option<Step> {
-        let to = self.lanes[lane].hops.first()?;
-        let is_passed = |item: &Item| item.reached.contains(&lane) && !item.is_accepted(to);
-        let others = (0..self.lanes.len()).filter(|other| *other != lane);
-        others.into_iter().find_map(|other| {
-            let forced = self.forced(other);
-            let passed = forced.iter().find(|item| is_passed(&self.items[**item]))?;
-            let is_open = forced.iter().all(|item| self.obstacle(other, *item).is_none());
-            is_open.then(|| self.convert(other, *passed))
-        })
     }
 
     /// Tells whether a hop that is still to come refuses an item as it is.
