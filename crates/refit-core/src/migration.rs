@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use refit_manifest::scalar::{self, Style};
+
 use crate::release::Version;
 use crate::route::{Hop, Stale};
 
@@ -80,8 +82,12 @@ fn shown(gate: &[Stale]) -> String {
 
 /// Gives the shell text that migrates; it needs `kubectl` alone and can be run again at any time.
 pub fn script(gate: &[Stale]) -> String {
+    script_of(&crds(gate))
+}
+
+fn script_of(crds: &BTreeSet<&str>) -> String {
     let mut text = String::from(FUNCTIONS);
-    for crd in crds(gate) {
+    for crd in crds {
         let _ = writeln!(text, "migrate {crd}");
     }
     text
@@ -90,9 +96,48 @@ pub fn script(gate: &[Stale]) -> String {
 /// Writes the manifest of a Job with its account and rights: to read and rewrite the objects of these kinds, and to write
 /// the status of their definitions. All of it goes with the next request.
 pub fn manifest(job: &Job<'_>) -> String {
-    let Job {
-        name, namespace, image, ..
-    } = job;
+    let plain = |text: &str| scalar::write(text, Style::Plain);
+    written_as(&Written {
+        name: &job.name,
+        namespace: &plain(job.namespace),
+        image: &plain(job.image),
+        crds: crds(job.gate),
+    })
+}
+
+/// Tells whether a file is the manifest of a Job of this name as [`manifest`] writes it: one that a person edited is not.
+pub fn is_manifest(name: &str, text: &str) -> bool {
+    let value = |key: &str| text.lines().find_map(|line| line.trim_start().strip_prefix(key));
+    let (Some(namespace), Some(image)) = (value("namespace: "), value("image: ")) else {
+        return false;
+    };
+    let crds = text
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("migrate "));
+    let written = Written {
+        name,
+        namespace,
+        image,
+        crds: crds.collect(),
+    };
+    written_as(&written) == text
+}
+
+/// What the manifest of a Job depends on; namespace and image as they stand in YAML.
+struct Written<'a> {
+    name: &'a str,
+    namespace: &'a str,
+    image: &'a str,
+    crds: BTreeSet<&'a str>,
+}
+
+fn written_as(written: &Written<'_>) -> String {
+    let Written {
+        name,
+        namespace,
+        image,
+        crds,
+    } = written;
     let labels = "  labels:\n    app.kubernetes.io/name: refit-migrate\n    app.kubernetes.io/managed-by: refit\n";
     let mut text = String::from(
         "# Migrates stored objects before the next step of an upgrade; written by refit, which removes it with that step.\n",
@@ -102,7 +147,7 @@ pub fn manifest(job: &Job<'_>) -> String {
         "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: {name}\n  namespace: {namespace}\n{labels}---\n\
          apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: {name}\n{labels}rules:\n"
     );
-    text.push_str(&rules(job.gate));
+    text.push_str(&rules(crds));
     let _ = write!(
         text,
         "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: {name}\n{labels}\
@@ -113,7 +158,7 @@ pub fn manifest(job: &Job<'_>) -> String {
          ttlSecondsAfterFinished: {TTL_SECONDS}\n{}",
         pod(name, image)
     );
-    for line in script(job.gate).lines() {
+    for line in script_of(crds).lines() {
         match line {
             "" => text.push('\n'),
             line => {
@@ -166,16 +211,22 @@ fn pod(name: &str, image: &str) -> String {
     )
 }
 
-fn rules(gate: &[Stale]) -> String {
-    let mut text = String::from(
-        "- apiGroups:\n  - apiextensions.k8s.io\n  resources:\n  - customresourcedefinitions\n  \
-         - customresourcedefinitions/status\n  resourceNames:\n",
-    );
-    let crds = crds(gate);
-    for crd in &crds {
-        let _ = writeln!(text, "  - {crd}");
+/// The rights of the Job. `kubectl patch --subresource=status` reads the status before it writes it.
+fn rules(crds: &BTreeSet<&str>) -> String {
+    let mut text = String::new();
+    for (resource, verbs) in [
+        ("customresourcedefinitions", "  - get\n"),
+        ("customresourcedefinitions/status", "  - get\n  - patch\n"),
+    ] {
+        let _ = write!(
+            text,
+            "- apiGroups:\n  - apiextensions.k8s.io\n  resources:\n  - {resource}\n  resourceNames:\n"
+        );
+        for crd in crds {
+            let _ = writeln!(text, "  - {crd}");
+        }
+        let _ = write!(text, "  verbs:\n{verbs}");
     }
-    text.push_str("  verbs:\n  - get\n  - patch\n");
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (plural, group) in crds.iter().filter_map(|crd| crd.split_once('.')) {
         groups.entry(group).or_default().push(plural);
@@ -192,4 +243,62 @@ fn rules(gate: &[Stale]) -> String {
 
 fn crds(gate: &[Stale]) -> BTreeSet<&str> {
     gate.iter().map(|stale| stale.crd.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::Used;
+
+    fn gate() -> Vec<Stale> {
+        vec![Stale {
+            crd: "buckets.source.toolkit.fluxcd.io".into(),
+            kind: "Bucket".into(),
+            version: "v1beta2".into(),
+            used: Used::Stored,
+            storage: "v1".into(),
+        }]
+    }
+
+    fn written(image: &str) -> String {
+        manifest(&Job {
+            name: "refit-migrate-v2-6-4-v2-8-8".into(),
+            namespace: "flux-system",
+            image,
+            gate: &gate(),
+        })
+    }
+
+    #[test]
+    fn a_job_that_a_person_edited_or_renamed_is_not_as_it_is_written() {
+        for image in ["registry.example:5000/kubectl:1.35.4", "a: b #c"] {
+            let text = written(image);
+            assert!(is_manifest("refit-migrate-v2-6-4-v2-8-8", &text), "{text}");
+            assert!(!is_manifest("refit-migrate-v2-6-4-v2-9-4", &text));
+            assert!(!is_manifest("refit-migrate-v2-6-4-v2-8-8", &format!("{text}# mine\n")));
+        }
+        assert!(!is_manifest("refit-migrate-x", "kind: ConfigMap\n"));
+    }
+
+    #[test]
+    fn an_image_that_would_read_as_other_yaml_is_quoted() {
+        let text = written("a: b #c");
+        assert!(text.contains("        image: 'a: b #c'\n"), "{text}");
+    }
+
+    #[test]
+    fn definitions_are_read_and_only_their_status_is_written() {
+        let text = written("i:1");
+        let of = |resource: &str| {
+            let (_, rest) = text.split_once(&format!("  - {resource}\n")).unwrap();
+            let (rule, _) = rest.split_once("- apiGroups").unwrap();
+            rule.split_once("verbs:")
+                .unwrap()
+                .1
+                .split_whitespace()
+                .collect::<String>()
+        };
+        assert_eq!(of("customresourcedefinitions"), "-get");
+        assert_eq!(of("customresourcedefinitions/status"), "-get-patch");
+    }
 }

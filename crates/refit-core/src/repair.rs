@@ -34,7 +34,7 @@ pub struct Case<'a> {
 pub struct Repair {
     /// What is wrong; empty for a plane in order.
     pub faults: Vec<Fault>,
-    /// What to do, in this order; each step can be done again.
+    /// What to do, in this order; each step can be done again. None where no release that can be had leads out.
     pub steps: Vec<Step>,
     /// Where the normal route begins afterwards; without faults, where it begins now.
     pub start: Start,
@@ -109,8 +109,8 @@ pub enum Action {
     Reconcile,
 }
 
-/// Looks for what is wrong and finds what mends it; `None` where nothing is known of the release in Git, or no release can
-/// be had to which all definitions could go.
+/// Looks for what is wrong and finds what mends it; `None` where nothing is known of the release in Git. Where no release
+/// can be had to which all definitions could go, faults are told without steps.
 pub fn repair(case: &Case<'_>, known: &Known<'_>) -> Option<Repair> {
     let git = known.of(case.git)?;
     let cluster = route::of_cluster(case.evidence, known.catalog());
@@ -133,7 +133,13 @@ pub fn repair(case: &Case<'_>, known: &Known<'_>) -> Option<Repair> {
         let ways = look.ways(&places, &to)?;
         Some((to, ways))
     });
-    let (to, ways) = landing?;
+    let Some((to, ways)) = landing else {
+        return Some(Repair {
+            faults,
+            steps: Vec::new(),
+            start: look.start(case.git, &BTreeMap::new()),
+        });
+    };
     let steps = look.steps(&faults, &to, &ways);
     let start = look.start(&to, &ways);
     Some(Repair { faults, steps, start })

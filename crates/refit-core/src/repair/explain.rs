@@ -52,17 +52,58 @@ impl Fault {
 }
 
 impl Repair {
-    /// Makes a finding of each fault; the remedy is the first step.
+    /// Makes a finding of the faults of each sort; the remedy is the first step.
     pub fn findings(&self) -> Vec<Finding> {
-        let finding = |fault: &Fault| {
-            let finding = Finding::new(Code::RepairNeeded, fault.crd(), fault.to_string());
-            match self.steps.first() {
-                Some(step) => finding.with_remedy(format!("first: {}", step.what)),
-                None => finding,
+        let mut sorts: Vec<Vec<&Fault>> = Vec::new();
+        for fault in &self.faults {
+            match sorts.iter_mut().find(|sort| sort.iter().any(|one| one.is_like(fault))) {
+                Some(sort) => sort.push(fault),
+                None => sorts.push(vec![fault]),
             }
+        }
+        let remedy = match self.steps.first() {
+            Some(step) => format!("first: {}", step.what),
+            None => "no release that can be had leads out of this: add a catalog with newer releases with `--catalog DIR`, or \
+                     bring the definitions in order by hand"
+                .to_owned(),
         };
-        self.faults.iter().map(finding).collect()
+        sorts
+            .iter()
+            .map(|sort| told(sort).with_remedy(remedy.clone()))
+            .collect()
     }
+}
+
+impl Fault {
+    /// Tells whether one sentence can say it of both.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Newer { release: one, .. }, Self::Newer { release: other, .. })
+            | (Self::Older { release: one, .. }, Self::Older { release: other, .. }) => one == other,
+            (Self::Missing { .. }, Self::Missing { .. }) => true,
+            (Self::Stale { versions: one, .. }, Self::Stale { versions: other, .. }) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// Makes one finding of faults of one sort.
+fn told(sort: &[&Fault]) -> Finding {
+    let crds: Vec<&str> = sort.iter().map(|fault| fault.crd()).collect();
+    let first = crds.first().copied().unwrap_or_default();
+    let message = match sort {
+        [fault] => fault.to_string(),
+        several => {
+            let text = several.first().map(ToString::to_string).unwrap_or_default();
+            let named = format!("`{first}`");
+            let (count, all) = (crds.len(), crds.join("`, `"));
+            format!(
+                "{}: `{all}`",
+                text.replacen(&named, &format!("{count} such definitions"), 1)
+            )
+        }
+    };
+    Finding::new(Code::RepairNeeded, first, message)
 }
 
 /// Says what a step is and which lines carry it out.

@@ -3,11 +3,13 @@
 //! In: the snapshot, the release in Git, what is known of releases. Out: findings, and steps in their order. A cluster that
 //! has not applied yet what was merged is not broken: it is waited for.
 
+use refit_core::applied::{self, Repository};
 use refit_core::finding::{Finding, Severity};
 use refit_core::inventory::Group;
 use refit_core::release::Version;
 use refit_core::repair::{self, Action, Case, Fault};
 use refit_core::report::RepairStep;
+use refit_core::streams::Streams;
 
 use super::ground::Flow;
 use super::target;
@@ -27,19 +29,29 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<
     };
     let known = target::known(flow, group, (from, None))?;
     let namespace = main.options.namespace.as_str();
+    let kustomization = kustomization(flow, group, namespace);
     let components = main.options.components.iter().cloned().collect();
     let case = Case {
         evidence: &snapshot.evidence,
         git: from,
         components: &components,
         available: &flow.ground.versions,
-        // `flux bootstrap` calls it like the namespace.
-        kustomization: (namespace, namespace),
+        kustomization: (&kustomization.0, &kustomization.1),
     };
     let Some(repair) = repair::repair(&case, &known) else {
         return Ok(Broken::default());
     };
-    let lags = |fault: &Fault| matches!(fault, Fault::Older { .. });
+    // A definition that the release which the cluster runs does not have yet is one that it has not applied yet.
+    let runs = snapshot.evidence.release(flow.ports.catalog.platform().as_str());
+    let before = runs.filter(|runs| runs < from).and_then(|runs| known.of(&runs));
+    let lags = |fault: &Fault| match fault {
+        Fault::Older { .. } => true,
+        Fault::Missing { crd } => {
+            let comes = before.as_ref().is_some_and(|before| !before.contains_key(crd));
+            comes && !snapshot.evidence.definitions.contains_key(crd)
+        }
+        Fault::Newer { .. } | Fault::Unlike { .. } | Fault::Stale { .. } => false,
+    };
     if repair.faults.iter().all(lags) {
         return Ok(Broken::default());
     }
@@ -75,4 +87,26 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<
         broken.steps.push(line);
     }
     Ok(broken)
+}
+
+/// Names the Kustomization of Flux that applies the plane, as namespace and name; `flux bootstrap` calls it like the
+/// namespace, where none is written.
+fn kustomization(flow: Flow<'_>, group: &Group<'_>, namespace: &str) -> (String, String) {
+    let snapshot = &flow.ground.snapshot;
+    let streams = Streams::split(&snapshot.tree);
+    let repositories = [Repository {
+        name: &snapshot.repository,
+        urls: std::slice::from_ref(&snapshot.repository),
+        tree: &snapshot.tree,
+        streams: &streams,
+    }];
+    let reached = applied::find(&repositories, 0, &group.first().root);
+    let root = reached
+        .applied
+        .first()
+        .filter(|applied| applied.name != applied.directory);
+    let written = root.and_then(|applied| applied.name.split_once('/'));
+    let (of, name) = written.unwrap_or((namespace, namespace));
+    let of = if of.is_empty() { namespace } else { of };
+    (of.to_owned(), name.to_owned())
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use refit_core::inventory::Group;
 use refit_core::migration::{self, Job};
 use refit_core::roots::Root;
-use refit_core::route::Hop;
-use refit_manifest::{Path, Tree};
+use refit_core::route::Stale;
+use refit_core::stage::Stage;
+use refit_manifest::{Entry, Path, Tree};
 
 use super::ground::Flow;
+use super::order::Request;
 
 /// What the names of the files begin with.
 const PREFIX: &str = "refit-migrate-";
@@ -42,10 +44,10 @@ impl State {
     }
 }
 
-/// Finds out about the Job of a hop.
-pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, hop: &Hop) -> State {
+/// Finds out about the Job that migrates before a request.
+pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, (request, gate): (&Request, &[Stale])) -> State {
     let ground = flow.ground;
-    let (Some(image), false) = (&ground.inventory.said.migration.image, hop.gate.is_empty()) else {
+    let (Some(image), false) = (&ground.inventory.said.migration.image, gate.is_empty()) else {
         return State::None;
     };
     let Some(main) = group.main() else { return State::None };
@@ -63,10 +65,10 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, hop: &Hop) -> State {
         ));
     }
     let job = Job {
-        name: migration::name(hop),
+        name: name(request),
         namespace: &main.options.namespace,
         image,
-        gate: &hop.gate,
+        gate,
     };
     let bytes: Arc<[u8]> = migration::manifest(&job).into_bytes().into();
     let file = |root: &Root| below(root, &format!("{}.yaml", job.name));
@@ -80,13 +82,45 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, hop: &Hop) -> State {
     }
 }
 
-/// Lists the files of Jobs that the clusters have.
-pub(super) fn files(tree: &Tree, group: &Group<'_>) -> Vec<Path> {
-    let is_own = |path: &&Path| {
+/// Gives the name of the Job before a request: a conversion has one of its own, since a Job cannot become another one.
+fn name(request: &Request) -> String {
+    let name = migration::name(&request.hop);
+    match request.stage {
+        Stage::Convert => format!("{name}-convert"),
+        Stage::Upgrade | Stage::Detach | Stage::Migrate => name,
+    }
+}
+
+/// The files of Jobs that the clusters have.
+#[derive(Default)]
+pub(super) struct There {
+    /// Those that are as they were written here.
+    pub(super) written: Vec<Path>,
+    /// Those that say so and are not: somebody edited them.
+    pub(super) edited: Vec<Path>,
+}
+
+/// Lists the files of Jobs that the clusters have; what is only called like one is no concern here.
+pub(super) fn files(tree: &Tree, group: &Group<'_>) -> There {
+    let mut there = There::default();
+    for (path, entry) in tree.iter() {
         let mut clusters = group.clusters();
-        path.file_name().starts_with(PREFIX) && clusters.any(|cluster| path.directory() == cluster.root.directory)
-    };
-    tree.iter().map(|(path, _)| path).filter(is_own).cloned().collect()
+        let name = path.file_name().strip_suffix(".yaml");
+        let Some(name) = name.filter(|name| name.starts_with(PREFIX)) else {
+            continue;
+        };
+        let Entry::File { bytes, .. } = entry else { continue };
+        let Ok(text) = std::str::from_utf8(bytes) else { continue };
+        if !clusters.any(|cluster| path.directory() == cluster.root.directory) {
+            continue;
+        }
+        if migration::is_manifest(name, text) {
+            there.written.push(path.clone());
+        } else if text.contains("app.kubernetes.io/name: refit-migrate") {
+            there.edited.push(path.clone());
+        }
+    }
+    there
 }
 
 fn below(root: &Root, name: &str) -> Path {

@@ -3,7 +3,7 @@
 use refit_core::finding::{Code, Finding};
 use refit_core::progress::{Beside, Cause, Other};
 use refit_core::report::{DecisionLine, Next, RequestLine};
-use refit_core::stage::Gate;
+use refit_core::stage::{Gate, Wait};
 
 use super::observe;
 use super::prepare::Work;
@@ -82,17 +82,21 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
         }
         gate.ways.iter().map(|way| Next::run(way.as_str(), what)).collect()
     });
-    let shown = Next::run(
-        format!("refit resume --snapshot FILE{option}"),
-        "let a snapshot of the cluster show it",
-    );
+    // No snapshot shows that objects were converted.
+    let can_show = gates.iter().any(|gate| gate.wait == Wait::Migrated);
+    let shown = can_show.then(|| {
+        Next::run(
+            format!("refit resume --snapshot FILE{option}"),
+            "let a snapshot of the cluster show it (`refit resume --help` has the lines that write one)",
+        )
+    });
     let said = gates.iter().map(|gate| {
         Next::run(
             format!("refit resume --confirm {}{option}", gate.wait.word()),
             format!("say yourself that {}", gate.wait.sentence()),
         )
     });
-    ways.chain([shown]).chain(said).collect()
+    ways.chain(shown).chain(said).collect()
 }
 
 /// Gives the way to open a draft for its merge that waits for nothing any more.

@@ -15,7 +15,7 @@ use refit_core::stage::{Confirmation, Stage};
 use refit_manifest::Answers;
 
 use super::ground::{self, Flow, Ground, Pick, Picked};
-use super::journey::{self, Leg};
+use super::journey::{self, Leads, Leg};
 use super::observe::Records;
 use super::shown::{blocked, choose, hop, nothing, nothing_there, ready};
 use super::target::{self, Choice};
@@ -177,6 +177,9 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
         return Ok(blocked(body, ask));
     };
     body.findings.extend(leg.findings.iter().cloned());
+    if leg.leads == Leads::Nowhere {
+        return Ok(blocked(body, ask));
+    }
     let (sides, findings) = match leg.place.stage {
         Stage::Upgrade => sides::both(flow, group, &leg.to)?,
         Stage::Convert | Stage::Detach | Stage::Migrate => sides::as_installed(flow, group)?,

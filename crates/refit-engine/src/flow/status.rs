@@ -178,7 +178,20 @@ fn settle(
     let gate = under.map(|under| under.leg.place.gate.as_slice()).unwrap_or_default();
     if let Some(open) = own.first() {
         (status.state, status.next) = open_one(flow, open, (gate, &option))?;
-    } else if let Some(open) = held(flow, seen)? {
+    } else if let Some(held) = held(flow, seen)? {
+        let open = match held {
+            Held::Waits(open) => open,
+            Held::Blocked(findings) => {
+                let new = findings
+                    .into_iter()
+                    .filter(|finding| !status.findings.contains(finding));
+                let new: Vec<Finding> = new.collect();
+                status.findings.extend(new);
+                status.state = State::Blocked;
+                status.next = shown::remedies(&status.findings);
+                return Ok(());
+            }
+        };
         if open == 0 && status.route.as_ref().is_some_and(|route| route.merged > 0) {
             status.state = State::Ready;
             status.next = vec![lines::goes_on(&option)];
@@ -197,7 +210,9 @@ fn settle(
         status.state = State::Blocked;
         status.next = shown::remedies(&status.findings);
     } else {
-        let recorded = cluster.record.as_ref().map(|record| record.to.to_string());
+        // Of a route that was given up between two requests, the rest is to be had still.
+        let whole = cluster.record.as_ref().filter(|record| !record.goes_on());
+        let recorded = whole.map(|record| record.to.to_string());
         if recorded.as_ref() == Some(&status.installed) {
             status.state = State::Done;
         }
@@ -263,8 +278,16 @@ fn offer(ground: &Ground, option: &str, status: &mut ClusterStatus) {
     }
 }
 
-/// Counts the decisions that a confirmed upgrade without a request waits for.
-fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
+/// A confirmed upgrade without a request.
+enum Held {
+    /// It waits for so many decisions.
+    Waits(usize),
+    /// These findings block it.
+    Blocked(Vec<Finding>),
+}
+
+/// Finds out what keeps a confirmed upgrade from having a request.
+fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<Held>, Error> {
     let Some(ask) = seen.under_way.of(flow.ask, seen.group) else {
         return Ok(None);
     };
@@ -273,7 +296,13 @@ fn held(flow: Flow<'_>, seen: &Seen<'_>) -> Result<Option<usize>, Error> {
         named: seen.group.names(),
     };
     let planned = prepare::group(flow.asking(&ask), &picked)?;
-    Ok(planned.work.map(|work| work.plan.open().count()))
+    Ok(match planned.work {
+        Some(work) => Some(Held::Waits(work.plan.open().count())),
+        None => {
+            let findings = planned.report.body.findings;
+            findings.iter().any(Finding::blocks).then_some(Held::Blocked(findings))
+        }
+    })
 }
 
 /// Says what the open request of a cluster waits for.
@@ -310,6 +339,19 @@ fn place(route: &RouteLine) -> String {
     }
 }
 
+/// Says how many requests of a route are merged.
+fn far(status: &ClusterStatus) -> String {
+    let route = status.route.iter();
+    let far = route.map(|route| {
+        let verb = shown::is_or_are(route.merged);
+        format!(
+            "{} of {} requests on the way to {} {verb} merged",
+            route.merged, route.count, route.to
+        )
+    });
+    far.collect()
+}
+
 fn sentence(status: &ClusterStatus) -> String {
     if let Some(said) = standing::sentence(status) {
         return said;
@@ -326,18 +368,7 @@ fn sentence(status: &ClusterStatus) -> String {
             format!("`{cluster}` runs {installed}, {to} is available")
         }
         State::Waiting => waits(status, installed),
-        State::Ready => {
-            let route = status.route.iter();
-            let far = route.map(|route| {
-                let verb = shown::is_or_are(route.merged);
-                format!(
-                    "{} of {} requests on the way to {} {verb} merged",
-                    route.merged, route.count, route.to
-                )
-            });
-            let far: String = far.collect();
-            format!("`{cluster}` runs {installed}; {far}, and none is open")
-        }
+        State::Ready => format!("`{cluster}` runs {installed}; {}, and none is open", far(status)),
         State::DecisionNeeded => format!(
             "`{cluster}` runs {installed}, {}",
             super::decisions(status.open_decisions)
@@ -351,6 +382,12 @@ fn sentence(status: &ClusterStatus) -> String {
         }
         State::Blocked if status.installed.is_empty() => {
             format!("what `{cluster}` runs is unclear; findings block an upgrade")
+        }
+        State::Blocked if status.route.as_ref().is_some_and(|route| route.merged > 0) => {
+            format!(
+                "`{cluster}` runs {installed}; {}, and findings block the next",
+                far(status)
+            )
         }
         State::Blocked => format!("`{cluster}` runs {installed}, and findings block an upgrade"),
         _ => format!("`{cluster}` runs {installed}, and nothing newer can be had"),

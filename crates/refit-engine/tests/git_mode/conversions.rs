@@ -11,10 +11,10 @@ use refit_testkit::flux::Manifests;
 use crate::routes::{merge, plan, resume, status};
 use crate::world::{GENERATED, World, ask, example, message, one, told, upgrade, upgrade_asked};
 
-const RELEASE: &str = "clusters/production/apps/release.yaml";
-const OVERLAY: &str = "clusters/production/apps/overlay.yaml";
+pub(crate) const RELEASE: &str = "clusters/production/apps/release.yaml";
+pub(crate) const OVERLAY: &str = "clusters/production/apps/overlay.yaml";
 
-const OLD_RELEASE: &str = "\
+pub(crate) const OLD_RELEASE: &str = "\
 # ours
 apiVersion: helm.toolkit.fluxcd.io/v2beta1 # old
 kind: HelmRelease
@@ -32,7 +32,7 @@ spec:
         name: app
 ";
 
-const OLD_OVERLAY: &str = "\
+pub(crate) const OLD_OVERLAY: &str = "\
 apiVersion: kustomize.toolkit.fluxcd.io/v1beta2
 kind: Kustomization
 metadata:
@@ -229,7 +229,7 @@ fn a_conversion_is_not_undone_below_a_release_that_took_the_old_version_away() {
 }
 
 /// A snapshot of a cluster that runs a release: all is migrated; kinds are listed but for some.
-fn snapshot(text: &str, unlisted: &[&str]) -> Rc<Snapshot> {
+pub(crate) fn snapshot(text: &str, unlisted: &[&str]) -> Rc<Snapshot> {
     let mut snapshot = String::new();
     for definition in text
         .split("---\n")
@@ -267,7 +267,7 @@ fn snapshot(text: &str, unlisted: &[&str]) -> Rc<Snapshot> {
     Rc::new(Snapshot::read(&snapshot.into_bytes().into()).unwrap())
 }
 
-fn resume_with(world: &World, snapshot: Rc<Snapshot>) -> String {
+pub(crate) fn resume_with(world: &World, snapshot: Rc<Snapshot>) -> String {
     let ask = Ask {
         snapshot: Some(snapshot),
         ..ask("")

@@ -7,6 +7,7 @@ mod clusters;
 mod conversions;
 mod cuts;
 mod findings;
+mod gates;
 mod names;
 mod people;
 mod pruning;

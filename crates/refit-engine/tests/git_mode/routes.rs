@@ -180,7 +180,9 @@ fn a_route_that_is_given_up_between_two_requests_is_not_under_way_until_it_is_as
         .unwrap();
     assert_eq!(cancelled.message, "the upgrade of `production` is given up");
     assert_eq!(resume(&world, &[]), "0 no upgrade of `main` is under way");
-    assert_eq!(status(&world).state, State::Done);
+    let said = status(&world);
+    assert_eq!(said.state, State::UpgradeAvailable);
+    assert_eq!(said.message, "`production` runs v7.2.0, v7.3.0 is available");
     let draft = "6 request 2 is a draft: do not merge before: stored objects are migrated";
     assert_eq!(upgrade(&world, ""), draft);
     assert_eq!(resume(&world, &[]), draft);
