@@ -248,6 +248,9 @@ codes! {
     TargetChosen: Note,
         "No version was named, and the newest release cannot be reached at all.",
         "see the message for what is in the way; once it is gone, run `refit upgrade` again";
+    BehaviourChanges: Note,
+        "The next release reads something in an object otherwise than the installed one.",
+        "see the message for what changes; adjust the object before the merge where it matters";
     PatchRedundant: Note,
         "A patch changes nothing any more, since the new release has the same value.",
         "remove the patch when you like";

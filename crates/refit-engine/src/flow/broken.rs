@@ -3,7 +3,6 @@
 //! In: the snapshot, the release in Git, what is known of releases. Out: findings, and steps in their order. A cluster that
 //! has not applied yet what was merged is not broken: it is waited for.
 
-use refit_core::applied::{self, Repository};
 use refit_core::finding::{Finding, Severity};
 use refit_core::inventory::Group;
 use refit_core::release::Version;
@@ -12,7 +11,7 @@ use refit_core::report::RepairStep;
 use refit_core::streams::Streams;
 
 use super::ground::Flow;
-use super::target;
+use super::{served, target};
 use crate::Error;
 
 /// What is wrong, and what mends it.
@@ -92,15 +91,8 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<
 /// Names the Kustomization of Flux that applies the plane, as namespace and name; `flux bootstrap` calls it like the
 /// namespace, where none is written.
 fn kustomization(flow: Flow<'_>, group: &Group<'_>, namespace: &str) -> (String, String) {
-    let snapshot = &flow.ground.snapshot;
-    let streams = Streams::split(&snapshot.tree);
-    let repositories = [Repository {
-        name: &snapshot.repository,
-        urls: std::slice::from_ref(&snapshot.repository),
-        tree: &snapshot.tree,
-        streams: &streams,
-    }];
-    let reached = applied::find(&repositories, 0, &group.first().root);
+    let streams = Streams::split(&flow.ground.snapshot.tree);
+    let reached = served::reached(flow, group, &streams);
     let root = reached
         .applied
         .first()

@@ -20,7 +20,7 @@ use super::detach;
 use super::ground::Flow;
 use super::order::{self, Ordered, Request};
 use super::target::Way as Chosen;
-use super::{gate, job, served};
+use super::{behaviour, gate, job, served};
 use crate::Error;
 
 /// The request that comes next.
@@ -66,7 +66,8 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
     let Some(first) = ordered.requests.first() else {
         return Ok(Some(stuck(flow, group, (route, ordered.findings))));
     };
-    let unserved = served::look(flow, group, first)?;
+    let mut findings = served::look(flow, group, first)?;
+    findings.extend(behaviour::look(flow, group, first));
     let asked = gate::migrations(flow, way, first);
     let (id, target) = (id(flow, group, &route.to), &route.to);
     let mut needs = gate::needs(flow, group, (first, &asked));
@@ -98,7 +99,7 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         to: first.to().clone(),
         place,
         edits: edits(flow, group, (first, &job)),
-        findings: ordered.findings.into_iter().chain(unserved).collect(),
+        findings: ordered.findings.into_iter().chain(findings).collect(),
         confirmed,
         leads: Leads::On,
     }))

@@ -3,6 +3,7 @@
 //! In: ports and what the user asks. Out: reports. Each flow looks at the ground, lets the core decide, and does what it
 //! says; nothing is kept between two runs but what stands in the repository and on the forge.
 
+mod behaviour;
 mod broken;
 mod cancel;
 mod carry;

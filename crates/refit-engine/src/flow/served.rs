@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use refit_core::applied::{self, Repository};
+use refit_core::applied::{self, Reached, Repository};
 use refit_core::finding::{Code, Finding};
 use refit_core::inventory::Group;
 use refit_core::release::Version;
@@ -22,19 +22,9 @@ use crate::Error;
 
 /// Looks at the objects that a group applies.
 pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Result<Vec<Finding>, Error> {
-    let snapshot = &flow.ground.snapshot;
-    let streams = Streams::split(&snapshot.tree);
-    let repositories = [Repository {
-        name: &snapshot.repository,
-        urls: std::slice::from_ref(&snapshot.repository),
-        tree: &snapshot.tree,
-        streams: &streams,
-    }];
-    let mut files: BTreeSet<Path> = BTreeSet::new();
-    for cluster in group.clusters() {
-        let reached = applied::find(&repositories, 0, &cluster.root);
-        files.extend(reached.objects.into_iter().map(|file| file.path));
-    }
+    let streams = Streams::split(&flow.ground.snapshot.tree);
+    let reached = reached(flow, group, &streams);
+    let mut files: BTreeSet<Path> = reached.objects.into_iter().map(|file| file.path).collect();
     for generated in group.files() {
         files.remove(&generated.path);
     }
@@ -70,6 +60,23 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Resu
         }
     }
     Ok(findings)
+}
+
+/// Finds what the clusters of a group apply.
+pub(super) fn reached(flow: Flow<'_>, group: &Group<'_>, streams: &Streams) -> Reached {
+    let snapshot = &flow.ground.snapshot;
+    let repositories = [Repository {
+        name: &snapshot.repository,
+        urls: std::slice::from_ref(&snapshot.repository),
+        tree: &snapshot.tree,
+        streams,
+    }];
+    let mut found = group
+        .clusters()
+        .map(|cluster| applied::find(&repositories, 0, &cluster.root));
+    let mut reached = found.next().unwrap_or_default();
+    found.for_each(|more| reached.join(more));
+    reached
 }
 
 struct Judge<'a> {

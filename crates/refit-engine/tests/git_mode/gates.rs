@@ -7,7 +7,7 @@ use refit_engine::{Ask, Commits, Wait};
 use refit_testkit::flux::Manifests;
 
 use crate::conversions::{OLD_OVERLAY, OLD_RELEASE, OVERLAY, RELEASE, resume_with, snapshot};
-use crate::routes::{merge, plan, resume, status};
+use crate::routes::{merge, plan, resume};
 use crate::world::{GENERATED, World, ask, example, upgrade};
 
 const JOBS: &str = "apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec:\n  migration:\n    image: registry.example.org/kubectl:1.33.4\n";
@@ -118,12 +118,17 @@ fn snapshot_with(text: &str, stored: &str) -> std::rc::Rc<refit_engine::Snapshot
 
 #[test]
 fn an_object_in_a_version_that_neither_release_serves_blocks_and_nothing_can_be_accepted_of_it() {
-    let release = OLD_RELEASE.replace("v2beta1 # old", "v2alpha7");
+    let release = OLD_RELEASE.replace("v2beta1 # old", "v3");
     let world = World::routed("v2.8.8", &[(RELEASE, &release)]);
     let report = plan(&world, "");
     let blocks: Vec<&Finding> = report.body.findings.iter().filter(|one| one.blocks()).collect();
     assert_eq!(report.state, State::Blocked, "{:#?}", report.body.findings);
-    assert!(blocks.iter().any(|one| one.message.contains("v2alpha7")), "{blocks:#?}");
+    assert!(
+        blocks.iter().any(|one| one
+            .message
+            .contains("written as `v3`, which neither v2.8.8 nor v2.9.4 serves")),
+        "{blocks:#?}"
+    );
     assert!(upgrade(&world, "").starts_with("3 "), "{}", upgrade(&world, ""));
     assert!(world.forge.list().unwrap().is_empty());
 }
@@ -173,13 +178,26 @@ fn a_definition_that_the_cluster_has_not_applied_yet_is_no_damage_and_one_that_i
 }
 
 #[test]
-fn an_upgrade_after_another_waits_until_the_cluster_has_it_where_nothing_is_to_be_migrated() {
-    let world = World::new(|text| text);
-    upgrade(&world, "");
-    merge(&world);
-    let said = status(&world);
+fn what_a_release_reads_otherwise_is_told_by_the_request_that_brings_it_and_not_again() {
+    let flag = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: image-reflector-controller, namespace: flux-system}\nspec:\n  \
+        template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - --aws-autologin-for-ecr\n";
+    let place = "clusters/production/apps/reflector.yaml";
+    let world = World::routed("v2.6.4", &[(place, flag)]);
+    let told = |target: &str| {
+        let findings = plan(&world, target).body.findings;
+        let told = findings.iter().filter(|one| one.code.to_string() == "BehaviourChanges");
+        told.map(|one| format!("{}: {}", one.subject, one.message))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(
-        (said.state, said.body.clusters[0].route.as_ref().unwrap().merged),
-        (State::Ready, 1)
+        told("flux@v2.7.5"),
+        [format!(
+            "{place}:10: with v2.7.5: image-reflector-controller refuses this flag; set `spec.provider` of each \
+             ImageRepository and take the flag out"
+        )]
     );
+    upgrade(&world, "flux@v2.7.5");
+    resume(&world, &[Wait::Migrated]);
+    merge(&world);
+    assert_eq!(told("flux@v2.8.8"), Vec::<String>::new());
 }
