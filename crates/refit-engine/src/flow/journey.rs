@@ -16,7 +16,6 @@ use refit_core::route::Route;
 use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
 use refit_manifest::Path;
 
-use super::detach;
 use super::ground::Flow;
 use super::order::{self, Ordered, Request};
 use super::target::Way as Chosen;
