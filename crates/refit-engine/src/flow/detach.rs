@@ -61,6 +61,7 @@ pub(super) fn before(flow: Flow<'_>, leg: &Leg, plan: &mut Plan) -> Option<Leg> 
     later[0].gate.extend(leg.place.gate.iter().cloned());
     later.extend(leg.place.later.iter().cloned());
     Some(Leg {
+        leads: super::journey::Leads::On,
         upgrade: leg.upgrade.clone(),
         from: leg.from.clone(),
         to: leg.from.clone(),
