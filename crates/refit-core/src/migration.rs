@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn an_image_that_would_read_as_other_yaml_is_quoted() {
         let text = written("a: b #c");
-        assert!(text.contains("        image: 'a: b #c'\n"), "{text}");
+        assert!(text.contains("        image: \"a: b #c\"\n"), "{text}");
     }
 
     #[test]

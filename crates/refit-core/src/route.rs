@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use known::{Known, Matrix, Versions, of_cluster};
 pub use stored::{Migration, Source, Stored, still_stale};
 
+use crate::catalog::Catalog;
+use crate::check::Definitions;
 use crate::release::{Series, Version};
 
 /// Where an upgrade starts.
@@ -166,6 +168,18 @@ impl Start {
             components,
             kubernetes: None,
         }
+    }
+
+    /// Begins with the definitions that stand in Git, which can be others than those of the release: their storage versions
+    /// may be in use.
+    #[must_use]
+    pub fn holding(mut self, definitions: &Definitions, catalog: &Catalog) -> Self {
+        for (crd, versions) in known::matrix(definitions, catalog) {
+            let stored = self.stored.versions.entry(crd.clone()).or_default();
+            stored.insert(versions.storage.clone());
+            self.installed.insert(crd, versions);
+        }
+        self
     }
 
     /// Begins on a cluster of this Kubernetes version.

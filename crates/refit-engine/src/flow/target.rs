@@ -210,7 +210,9 @@ fn concluded<'a>(
         let known = with(flow, known.clone(), had)?;
         let stored = Stored::concluded(&known, source, from, &migrations);
         let components = components.iter().flatten().cloned().collect();
-        Ok(Start::at(from, stored, components, &known).on(said.kubernetes()))
+        let start =
+            Start::at(from, stored, components, &known).holding(&installed(flow.ports, group), flow.ports.catalog);
+        Ok(start.on(said.kubernetes()))
     };
     if let Some(since) = &said.installed_since {
         return start(Source::Since(since.clone()));

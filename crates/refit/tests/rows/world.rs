@@ -24,6 +24,12 @@ pub(crate) const SYNC: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind:
                     namespace: flux-system\nspec:\n  interval: 10m\n  path: ./clusters/production\n  prune: true\n  \
                     sourceRef:\n    kind: GitRepository\n    name: flux-system\n";
 
+/// Gives the Kustomization in a version that the release of a manifest serves.
+fn sync_of(manifest: &str) -> String {
+    let is_first = manifest.contains("app.kubernetes.io/version: v0.");
+    SYNC.replace(".io/v1\n", if is_first { ".io/v1beta1\n" } else { ".io/v1\n" })
+}
+
 /// A repository and the program in it.
 pub(crate) struct World {
     repository: GitRepository,
@@ -60,7 +66,7 @@ impl World {
         Self::with(&[
             (GENERATED, manifest),
             (&format!("{directory}/kustomization.yaml"), KUSTOMIZATION),
-            (&format!("{directory}/gotk-sync.yaml"), SYNC),
+            (&format!("{directory}/gotk-sync.yaml"), &sync_of(manifest)),
         ])
     }
 
@@ -128,9 +134,26 @@ impl World {
     pub(crate) fn upgrade(&self, arguments: &[&str]) -> Answer {
         let answer = self.run(&[&["upgrade", "--yes"], arguments].concat());
         assert_eq!(answer.code, 6, "{:#}", answer.json);
-        let merged = self.run(&["request", "merge", "1"]);
-        assert_eq!(merged.code, 0, "{:#}", merged.json);
+        self.merge_all(&answer);
         answer
+    }
+
+    /// Merges the request of an answer and those that follow on its route, with somebody's word for what they wait for.
+    pub(crate) fn merge_all(&self, answer: &Answer) {
+        let mut number = answer.json["request"]["number"].clone();
+        for _ in 0..12 {
+            for word in ["migrated", "reconciled"] {
+                self.run(&["resume", "--confirm", word]);
+            }
+            let merged = self.run(&["request", "merge", &number.to_string()]);
+            assert_eq!(merged.code, 0, "{:#}", merged.json);
+            let next = self.run(&["resume"]);
+            number = next.json["request"]["number"].clone();
+            if next.json["state"] == "nothingToDo" || number.is_null() {
+                return;
+            }
+        }
+        panic!("the route does not end");
     }
 
     /// Gives the text of a file at the newest commit.
