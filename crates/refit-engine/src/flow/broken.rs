@@ -68,24 +68,20 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<
             let command = format!("refit upgrade {target}{}", flow.ground.option(group));
             line.commands.push(command);
             // The request that mends it is not kept from being opened by what it mends.
-            if flow
-                .ask
-                .target
-                .version
-                .as_deref()
-                .and_then(|text| Version::parse(text).ok())
-                .as_ref()
-                == Some(release)
-            {
-                broken
-                    .findings
-                    .iter_mut()
-                    .for_each(|finding| finding.severity = Severity::Warning);
+            if is_asked(flow, release) {
+                let all = broken.findings.iter_mut();
+                all.for_each(|finding| finding.severity = Severity::Warning);
             }
         }
         broken.steps.push(line);
     }
     Ok(broken)
+}
+
+/// Tells whether the user named this release as the target.
+fn is_asked(flow: Flow<'_>, release: &Version) -> bool {
+    let named = flow.ask.target.version.as_deref();
+    named.and_then(|text| Version::parse(text).ok()).as_ref() == Some(release)
 }
 
 /// Names the Kustomization of Flux that applies the plane, as namespace and name; `flux bootstrap` calls it like the

@@ -159,12 +159,7 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
             .chain(written.findings)
             .collect(),
     };
-    let is_open = !body.left.is_empty() || !body.findings.is_empty();
-    let state = match (is_open, body.changed.is_empty()) {
-        (true, _) => State::Blocked,
-        (false, true) => State::NothingToDo,
-        (false, false) => State::Done,
-    };
+    let state = converted_state(body.left.len() + body.findings.len(), body.changed.len());
     let next = match (options.diff, body.changed.is_empty()) {
         (true, false) if behind.is_some() => behind
             .iter()
@@ -184,6 +179,15 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
         view::changed(&report.body).into_bytes()
     };
     Ok(Answer::new(&report, data)?.with_notes(notes))
+}
+
+/// Tells how a conversion ended, by how much is left for a person and how many files changed.
+fn converted_state(left: usize, changed: usize) -> State {
+    match (left, changed) {
+        (0, 0) => State::NothingToDo,
+        (0, _) => State::Done,
+        _ => State::Blocked,
+    }
 }
 
 /// Names the conversion to the release that is installed.
