@@ -4,7 +4,7 @@
 //! [`Rule`]s. Out: minimal splices in the file that the node stands in, what they change, and what a person must look
 //! at. Knows neither releases nor platforms: when a rule may run is decided by the caller.
 //!
-//! A conversion is a draft of the object first ([`draft`]), then splices ([`write`](mod@write)); the file is read again
+//! A conversion is a draft of the object first (`draft`), then splices (`write`); the file is read again
 //! with the splices and compared with the draft. A second conversion finds nothing to do.
 
 mod field;
