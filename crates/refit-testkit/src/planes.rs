@@ -14,7 +14,7 @@ use refit_core::release::Version;
 use refit_core::roots::{self, Names};
 use refit_core::route::{self, Known, Source, Start, Stored};
 use refit_core::streams::Streams;
-use refit_core::windows::Cluster;
+use refit_core::windows::{self, Cluster, Planned, Schemas, Situation};
 use refit_manifest::{Entry, Path, Tree};
 
 use crate::random::Random;
@@ -343,4 +343,24 @@ pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<
         }
     };
     planes.planes.iter().map(cluster).collect()
+}
+
+/// Plans the requests of planes, with the schemas that are given for their clusters.
+pub fn plan(
+    planes: &Planes,
+    catalog: &Catalog,
+    schemas: impl FnOnce(&[Cluster]) -> Schemas,
+) -> (Vec<Cluster>, Planned) {
+    let known = Known::new(catalog);
+    let split = |made: &Made| Streams::split(&made.tree);
+    let streams: Vec<Streams> = planes.repositories.iter().map(split).collect();
+    let repositories = seen(&planes.repositories, &streams);
+    let clusters = clusters(planes, &repositories, &known);
+    let planned = windows::plan(&Situation {
+        repositories: &repositories,
+        clusters: &clusters,
+        known: &known,
+        schemas: &schemas(&clusters),
+    });
+    (clusters, planned)
 }

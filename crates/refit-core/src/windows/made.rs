@@ -33,10 +33,9 @@ impl Made {
         }
     }
 
-    /// Gives the reason why something was left.
-    pub(super) fn reason(&self, is_meant: impl Fn(&Use) -> bool) -> String {
+    /// Gives the reason why something was left for a person.
+    pub(super) fn reason(&self, is_meant: impl Fn(&Use) -> bool) -> Option<String> {
         let mut left = self.left.iter().filter(|used| is_meant(used));
-        let reason = left.find_map(|used| used.convertible.reason());
-        reason.unwrap_or("it cannot be converted safely").to_owned()
+        left.find_map(|used| used.convertible.reason().map(ToOwned::to_owned))
     }
 }

@@ -19,7 +19,7 @@ use super::seen::{self, Kind, Seen};
 use super::{Cluster, Situation, doubts, gates};
 use crate::applied::File;
 use crate::catalog::Resource;
-use crate::conversion::{Convertible, Use, What};
+use crate::conversion::{Use, What};
 use crate::finding::Finding;
 use crate::places::Interest;
 use crate::release::Version;
@@ -296,15 +296,14 @@ impl<'a> State<'a> {
         found.into_iter().filter_map(item).collect()
     }
 
-    /// Lists what rules would convert in a bundle now.
+    /// Lists what rules find in a bundle now, converted or left for a person.
     fn ruled(&self, bundle: &Bundle) -> Vec<(File, Use)> {
         let releases = self.leading(bundle.reached.iter().map(|lane| &self.lanes[*lane].at), bundle);
         let mut ruled = Vec::new();
         for file in bundle.files() {
             let Some(bytes) = self.bytes(&file) else { continue };
             let reading = self.readings.read(&file, bytes, (&releases, &self.accepted));
-            let sure = reading.uses.iter().filter(|used| used.convertible == Convertible::Yes);
-            let by_rule = sure.filter(|used| used.rule.is_some());
+            let by_rule = reading.uses.iter().filter(|used| used.rule.is_some());
             ruled.extend(by_rule.map(|used| (file.clone(), used.clone())));
         }
         ruled

@@ -7,7 +7,7 @@ use refit_core::catalog::rules::ConversionRules;
 use refit_core::release::Version;
 use refit_core::route::Known;
 use refit_core::streams::Streams;
-use refit_core::windows::{Cluster, Planned, Request, Schemas, Situation, Stage, plan};
+use refit_core::windows::{Cluster, Planned, Request, Schemas, Stage};
 use refit_manifest::{Entry, Path, Stream, Tree};
 use refit_testkit::flux::Manifests;
 use refit_testkit::planes::{self, Made, Plane, Planes};
@@ -103,20 +103,7 @@ pub(crate) fn planned_with_schemas(planes: &Planes) -> Option<Planned> {
 }
 
 fn with(planes: &Planes, catalog: &Catalog, schemas: &Schemas) -> Planned {
-    let known = Known::new(catalog);
-    let streams: Vec<Streams> = planes
-        .repositories
-        .iter()
-        .map(|made| Streams::split(&made.tree))
-        .collect();
-    let repositories = planes::seen(&planes.repositories, &streams);
-    let clusters = planes::clusters(planes, &repositories, &known);
-    plan(&Situation {
-        repositories: &repositories,
-        clusters: &clusters,
-        known: &known,
-        schemas,
-    })
+    planes::plan(planes, catalog, |_| schemas.clone()).1
 }
 
 /// Lists the releases that the clusters come through.

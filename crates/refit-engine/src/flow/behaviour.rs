@@ -27,7 +27,8 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Vec<
     let rules: Vec<&Rule> = passed.iter().map(|rule| &rule.rule).collect();
     let streams = Streams::split(&flow.ground.snapshot.tree);
     let mut told: Vec<Told> = Vec::new();
-    for file in served::reached(flow, group, &streams).files {
+    let repositories = [served::repository(&flow.ground.snapshot, &streams)];
+    for file in served::reached(&repositories, group).files {
         let path = &file.path;
         let Some(stream) = streams.get(path) else { continue };
         for root in stream.documents().iter().filter_map(|document| document.root()) {

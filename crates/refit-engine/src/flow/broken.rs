@@ -88,7 +88,7 @@ fn is_asked(flow: Flow<'_>, release: &Version) -> bool {
 /// namespace, where none is written.
 fn kustomization(flow: Flow<'_>, group: &Group<'_>, namespace: &str) -> (String, String) {
     let streams = Streams::split(&flow.ground.snapshot.tree);
-    let reached = served::reached(flow, group, &streams);
+    let reached = served::reached(&[served::repository(&flow.ground.snapshot, &streams)], group);
     let root = reached
         .applied
         .first()

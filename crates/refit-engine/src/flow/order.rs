@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use refit_core::applied::{self, Reached, Repository};
 use refit_core::conversion::{Convertible, Use, What};
 use refit_core::finding::{Code, Finding, Severity};
 use refit_core::inventory::Group;
@@ -14,11 +13,11 @@ use refit_core::release::Version;
 use refit_core::route::{Hop, Route, Stale};
 use refit_core::stage::{Conversion, Stage};
 use refit_core::streams::Streams;
-use refit_core::windows::{self, Cluster, Planned, Schemas, Situation, Stuck};
+use refit_core::windows::{self, Cluster, Noted, Planned, Schemas, Situation, Stuck};
 
 use super::contents::{self, Release};
 use super::ground::Flow;
-use super::target;
+use super::{served, target};
 use crate::{Error, Ports};
 
 /// The requests of one group.
@@ -57,12 +56,7 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
     let flow = Flow { ports: &ports, ..flow };
     let tree = &ground.snapshot.tree;
     let streams = Streams::split(tree);
-    let repositories = [Repository {
-        name: &ground.snapshot.repository,
-        urls: std::slice::from_ref(&ground.snapshot.repository),
-        tree,
-        streams: &streams,
-    }];
+    let repositories = [served::repository(&ground.snapshot, &streams)];
     let mut known = target::known(flow, group, (&route.from, Some(&route.to)))?;
     let mut schemas = Schemas::default();
     let own = group.names();
@@ -90,7 +84,7 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
             installed,
             components: components.into_iter().collect(),
             hops: if is_own { route.hops.clone() } else { Vec::new() },
-            reached: reached(&repositories, &other),
+            reached: served::reached(&repositories, &other),
         });
     }
     add_next(flow, route, &mut schemas);
@@ -101,16 +95,6 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         schemas: &schemas,
     });
     Ok(fitted(planned, place, route))
-}
-
-/// Finds what the clusters of a group apply.
-fn reached(repositories: &[Repository<'_>], group: &Group<'_>) -> Reached {
-    let mut found = group
-        .clusters()
-        .map(|cluster| applied::find(repositories, 0, &cluster.root));
-    let mut reached = found.next().unwrap_or_default();
-    found.for_each(|more| reached.join(more));
-    reached
 }
 
 /// Adds the schemas of the release that the next hop brings: its contents are needed for the hop anyway. Those of later
@@ -155,7 +139,7 @@ fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
                     .collect(),
                 removes: Vec::new(),
                 conversions: conversions(&request.changes),
-                reviews: request.changes.iter().filter_map(review).collect(),
+                reviews: reviews(&request.left, &request.notes),
             },
         });
     }
@@ -167,7 +151,7 @@ fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
         let later = ordered
             .findings
             .iter_mut()
-            .filter(|finding| finding.code != Code::OrderUnsafe);
+            .filter(|finding| !matches!(finding.code, Code::OrderUnsafe | Code::UnreadableManifest));
         later.for_each(|finding| finding.severity = Severity::Warning);
     }
     ordered
@@ -193,15 +177,22 @@ fn conversions(changes: &[Use]) -> Vec<Conversion> {
         .collect()
 }
 
-fn review(change: &Use) -> Option<String> {
-    let reason = change.convertible.reason()?;
-    Some(format!("{change}; {reason}"))
+/// Lists what stays for a person to look at, and what is worth knowing about the objects that are converted.
+fn reviews(left: &[Use], notes: &[Noted]) -> Vec<String> {
+    let left = left
+        .iter()
+        .filter_map(|used| Some(format!("{used}{}", used.convertible.reason()?)));
+    let note = |noted: &Noted| {
+        let note = &noted.note;
+        format!("{}:{}: {}: {}", noted.file.path, note.line, note.object, note.message)
+    };
+    left.chain(notes.iter().map(note)).collect()
 }
 
 /// Says what a hop refuses and nothing converts.
 fn finding(stuck: &Stuck) -> Finding {
     let message = format!(
-        "{} is written as `{}`, which {} no longer accepts, and it is not converted: {}",
+        "{} has `{}`, which {} no longer accepts, and it is not converted: {}",
         stuck.kind.1,
         stuck.versions.join("`, `"),
         stuck.refused_by,

@@ -11,6 +11,7 @@ use refit_core::finding::{Code, Finding};
 use refit_core::inventory::Group;
 use refit_core::release::Version;
 use refit_core::route::Matrix;
+use refit_core::snapshot::Snapshot;
 use refit_core::stage::Stage;
 use refit_core::streams::Streams;
 use refit_manifest::{Path, Stream};
@@ -23,7 +24,7 @@ use crate::Error;
 /// Looks at the objects that a group applies.
 pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Result<Vec<Finding>, Error> {
     let streams = Streams::split(&flow.ground.snapshot.tree);
-    let reached = reached(flow, group, &streams);
+    let reached = reached(&[repository(&flow.ground.snapshot, &streams)], group);
     let mut files: BTreeSet<Path> = reached.objects.into_iter().map(|file| file.path).collect();
     for generated in group.files() {
         files.remove(&generated.path);
@@ -62,20 +63,22 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Resu
     Ok(findings)
 }
 
-/// Finds what the clusters of a group apply.
-pub(super) fn reached(flow: Flow<'_>, group: &Group<'_>, streams: &Streams) -> Reached {
-    let snapshot = &flow.ground.snapshot;
-    let repositories = [Repository {
+/// Gives the platform repository as what clusters apply files of.
+pub(super) fn repository<'a>(snapshot: &'a Snapshot, streams: &'a Streams) -> Repository<'a> {
+    Repository {
         name: &snapshot.repository,
         urls: std::slice::from_ref(&snapshot.repository),
         tree: &snapshot.tree,
         streams,
-    }];
-    let mut found = group
-        .clusters()
-        .map(|cluster| applied::find(&repositories, 0, &cluster.root));
-    let mut reached = found.next().unwrap_or_default();
-    found.for_each(|more| reached.join(more));
+    }
+}
+
+/// Finds what the clusters of a group apply; their own repository is the first.
+pub(super) fn reached(repositories: &[Repository<'_>], group: &Group<'_>) -> Reached {
+    let mut reached = Reached::default();
+    for cluster in group.clusters() {
+        reached.join(applied::find(repositories, 0, &cluster.root));
+    }
     reached
 }
 
@@ -92,8 +95,7 @@ impl Judge<'_> {
         let heads = stream.documents().iter().filter_map(|document| {
             let head = document.head();
             let (message, both) = self.lost(&head.api_version, &head.kind, &head.name)?;
-            let before = stream.text().get(..document.body().start).unwrap_or_default();
-            let subject = format!("{path}:{}", before.matches('\n').count() + 1);
+            let subject = format!("{path}:{}", document.line_of(document.body().start));
             Some(self.finding(subject, message, &both))
         });
         heads.collect()

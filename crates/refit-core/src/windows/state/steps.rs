@@ -71,8 +71,7 @@ impl State<'_> {
         if is_endless || made.edits.is_empty() {
             let reason = |key: &Key| match key {
                 Key::Rule(_) if is_endless => BACK.to_owned(),
-                Key::Rule(rule) => format!("rule `{rule}` {AGAIN}"),
-                Key::Kind(_) => made.reason(|used| key.is_of(used)),
+                key => kept(key, made),
             };
             let all = forms.keys().map(|item| self.items[*item].clone());
             return all.map(|(bundle, key)| ((bundle, key.clone()), reason(&key))).collect();
@@ -81,15 +80,11 @@ impl State<'_> {
         let of_step = forced.iter().filter(|item| forms.contains_key(item));
         let keys = of_step.map(|item| self.items[*item].clone());
         let failed = keys.filter_map(|(bundle, key)| {
-            let reason = match &key {
-                Key::Kind(kind) => self
-                    .is_left(bundle, kind, looked, lane)
-                    .then(|| made.reason(|used| key.is_of(used)))?,
-                Key::Rule(rule) => self
-                    .is_found_again(bundle, rule, made)
-                    .then(|| format!("rule `{rule}` {AGAIN}"))?,
+            let stays = match &key {
+                Key::Kind(kind) => self.is_left(bundle, kind, looked, lane),
+                Key::Rule(rule) => self.is_found_again(bundle, rule, made),
             };
-            Some(((bundle, key), reason))
+            stays.then(|| ((bundle, key.clone()), kept(&key, made)))
         });
         failed.collect()
     }
@@ -166,9 +161,17 @@ impl State<'_> {
         let finds = |file: File| {
             let bytes = made.edits.get(&file).or_else(|| self.bytes(&file))?;
             let reading = self.readings.read(&file, bytes, (&releases, &self.accepted));
-            let mut changes = reading.changes();
-            Some(changes.any(|used| used.rule.as_deref() == Some(rule)))
+            Some(reading.uses.iter().any(|used| used.rule.as_deref() == Some(rule)))
         };
         bundle.files().filter_map(finds).any(|found| found)
+    }
+}
+
+/// Says why what a conversion is for is still there after it.
+fn kept(key: &Key, made: &Made) -> String {
+    match (made.reason(|used| key.is_of(used)), key) {
+        (Some(reason), _) => reason,
+        (None, Key::Rule(rule)) => format!("rule `{rule}` {AGAIN}"),
+        (None, Key::Kind(_)) => "it cannot be converted safely".to_owned(),
     }
 }
