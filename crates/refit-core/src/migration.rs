@@ -34,10 +34,21 @@ pub struct Job<'a> {
     pub gate: &'a [Stale],
 }
 
+/// What the name of each Job begins with.
+pub const PREFIX: &str = "refit-migrate-";
+
+/// The label of all that belongs to a Job.
+const LABEL: &str = "app.kubernetes.io/name: refit-migrate";
+
+/// Tells whether a text was the manifest of a Job once, edited or not.
+pub fn is_like_one(text: &str) -> bool {
+    text.contains(LABEL)
+}
+
 /// Gives the name of the Job before a hop, which no other hop has.
 pub fn name(hop: &Hop) -> String {
     let plain = |version: &Version| version.to_string().replace(['.', '+'], "-").to_ascii_lowercase();
-    format!("refit-migrate-{}-{}", plain(&hop.from), plain(&hop.to))
+    format!("{PREFIX}{}-{}", plain(&hop.from), plain(&hop.to))
 }
 
 /// Says in a line what is migrated to which version, per definition.

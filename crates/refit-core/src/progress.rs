@@ -443,6 +443,7 @@ mod tests {
             wait: crate::stage::Wait::Migrated,
             why: vec![],
             ways: vec![],
+            shows: true,
         });
         let seen = Seen {
             branch: branch(Content::Planned),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::evidence::{Evidence, Held};
 use crate::release::Version;
-use crate::route::{self, Known, Matrix, Source, Stale, Start, Stored, Versions};
+use crate::route::{self, Known, Matrix, Stale, Start, Stored, Versions};
 
 /// A plane and what its cluster says.
 #[derive(Clone, Copy, Debug)]
@@ -362,7 +362,6 @@ impl Look<'_> {
             let of_crd = stored.versions.entry(crd.clone()).or_default();
             of_crd.insert(versions.storage.clone());
         }
-        stored.source = Source::Snapshot;
         Start {
             from: at.clone(),
             installed,

@@ -240,9 +240,12 @@ fn gate(text: &mut String, facts: &Facts<'_>) {
         if !gate.ways.is_empty() {
             text.push_str(&format!("\n```sh\n{}\n```\n", gate.ways.join("\n")));
         }
+        let shown = match gate.shows {
+            true => "`refit resume --snapshot FILE` (a snapshot shows it) or ",
+            false => "",
+        };
         text.push_str(&format!(
-            "\nThen `refit resume --snapshot FILE` (a snapshot shows it) or `refit resume --confirm {}` (your word) opens \
-             this request for its merge.\n",
+            "\nThen {shown}`refit resume --confirm {}` (your word) opens this request for its merge.\n",
             gate.wait.word()
         ));
     }
@@ -629,6 +632,7 @@ all of them to the target, save what you keep
                 wait: Wait::Migrated,
                 why: vec!["`Bucket`: objects may be stored as `v1beta2`".into()],
                 ways: vec!["kubectl get buckets -A".into()],
+                shows: true,
             }],
             confirmations: vec![Confirmation {
                 what: Wait::Reconciled,
@@ -645,6 +649,7 @@ all of them to the target, save what you keep
                     wait: Wait::Migrated,
                     why: vec![],
                     ways: vec![],
+                    shows: true,
                 }],
             }],
             pruned: vec!["Job/migrate in flux-system".into()],

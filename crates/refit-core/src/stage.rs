@@ -46,20 +46,17 @@ pub enum Wait {
     Migrated,
     /// The requests before it are reconciled in the cluster.
     Reconciled,
-    /// What is broken in the cluster is repaired.
-    Repaired,
 }
 
 impl Wait {
     /// Everything that can be confirmed.
-    pub const ALL: [Self; 3] = [Self::Migrated, Self::Reconciled, Self::Repaired];
+    pub const ALL: [Self; 2] = [Self::Migrated, Self::Reconciled];
 
     /// Gives the word that `resume --confirm` takes.
     pub fn word(self) -> &'static str {
         match self {
             Self::Migrated => "migrated",
             Self::Reconciled => "reconciled",
-            Self::Repaired => "repaired",
         }
     }
 
@@ -68,18 +65,14 @@ impl Wait {
         match self {
             Self::Migrated => "stored objects are migrated",
             Self::Reconciled => "the requests before it are reconciled",
-            Self::Repaired => "the plane is repaired",
         }
     }
-}
 
-impl Wait {
     /// Says what the commands do that make it true.
     pub fn ways(self) -> &'static str {
         match self {
             Self::Migrated => "migrate stored objects in the cluster",
             Self::Reconciled => "see whether the cluster has it",
-            Self::Repaired => "repair the plane",
         }
     }
 }
@@ -95,7 +88,7 @@ impl std::str::FromStr for Wait {
 
 /// A word that says nothing a request can wait for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is nothing that a request waits for; write `migrated`, `reconciled` or `repaired`")]
+#[error("`{0}` is nothing that a request waits for; write `migrated` or `reconciled`")]
 pub struct UnknownWait(pub String);
 
 /// A condition of a request, which nobody has confirmed and no evidence shows.
@@ -107,6 +100,8 @@ pub struct Gate {
     pub why: Vec<String>,
     /// What a person does about it, one line each; commands as they are typed.
     pub ways: Vec<String>,
+    /// Whether a snapshot can show it; else somebody says so.
+    pub shows: bool,
 }
 
 /// That a condition holds, said by a person or shown by evidence from a cluster.
@@ -228,6 +223,7 @@ mod tests {
                 wait,
                 why: vec![],
                 ways: vec![],
+                shows: true,
             });
         }
         let text = "do not merge before: the requests before it are reconciled, stored objects are migrated";

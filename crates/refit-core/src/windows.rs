@@ -27,10 +27,9 @@ use crate::finding::{Code, Finding};
 use crate::release::Version;
 use crate::route::{Hop, Known, Stale};
 
-use order::{Next, Obstacle};
+use order::{Model, Next, Obstacle};
 use state::State;
 
-pub use law::{Refused, What};
 pub use schemas::Schemas;
 
 /// Clusters that are upgraded as one, mostly one alone.
@@ -161,7 +160,7 @@ pub fn plan(situation: &Situation<'_>) -> Planned {
             Next::Done => break,
             Next::Blocked(obstacles) => {
                 for obstacle in &obstacles {
-                    told(&state, obstacle, &mut planned);
+                    told(&state, (&model, obstacle), &mut planned);
                 }
                 break;
             }
@@ -186,7 +185,7 @@ pub fn plan(situation: &Situation<'_>) -> Planned {
 }
 
 /// Tells what keeps a cluster from its next hop.
-fn told(state: &State<'_>, obstacle: &Obstacle, planned: &mut Planned) {
+fn told(state: &State<'_>, (model, obstacle): (&Model, &Obstacle), planned: &mut Planned) {
     let situation = state.situation();
     let cluster = &situation.clusters[obstacle.lane];
     let Some(to) = state.next_release(obstacle.lane) else {
@@ -194,7 +193,8 @@ fn told(state: &State<'_>, obstacle: &Obstacle, planned: &mut Planned) {
     };
     let written = state.written(obstacle.item);
     if obstacle.lagging.is_empty() {
-        let reason = state.reason(obstacle.item);
+        let unable = || "no other version is accepted before and after the upgrade".to_owned();
+        let reason = model.items[obstacle.item].fixed.clone().unwrap_or_else(unable);
         planned.stuck.extend(written.into_iter().map(|written| Stuck {
             file: written.file,
             kind: written.kind,

@@ -9,7 +9,7 @@ use refit_manifest::parse::NodeRef;
 use refit_manifest::{Path, Stream, Tree};
 
 /// The names that kustomize accepts for its file.
-pub(crate) const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The most directories that are followed; kustomizations that name each other end here.
 const DIRECTORY_LIMIT: usize = 10_000;

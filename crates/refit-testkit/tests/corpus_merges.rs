@@ -10,6 +10,7 @@ use std::path::{Path as FilePath, PathBuf};
 use refit_core::catalog::Catalog;
 use refit_core::check;
 use refit_core::detect::{Recognised, detect, recognise};
+use refit_core::finding::Code;
 use refit_core::generated::Generated;
 use refit_core::options::{Options, recover};
 use refit_core::release::Version;
@@ -102,7 +103,11 @@ impl Manifest<'_> {
         let stored = check::stored(&definitions(&self.stream), from, self.catalog);
         let after = definitions(&next);
         let is_refused = !check::removed(&stored, |name| after.get(name).map(check::names)).is_empty();
-        let blocking: &[&str] = if is_refused { &["StoredVersionRemoved"] } else { &[] };
+        let blocking: &[&str] = if is_refused {
+            &[Code::StoredVersionRemoved.word()]
+        } else {
+            &[]
+        };
         let file = self.path.file_name().and_then(|name| name.to_str()).expect("a name");
         let one = |bytes: &[u8]| [(Path::new(file), Entry::file(bytes))].into_iter().collect::<Tree>();
         let ours = tree(self.path.parent().expect("a directory"));

@@ -23,12 +23,11 @@ struct Gathered {
 
 /// Gathers what the documents say.
 pub(super) fn evidence(documents: Vec<Value>) -> Result<Evidence, Error> {
-    let begins = documents.first().map(first_words).unwrap_or_default();
     let mut gathered = Gathered::default();
     for document in &documents {
         gathered.take(document)?;
     }
-    gathered.finish(begins)
+    gathered.finish(&documents)
 }
 
 impl Gathered {
@@ -103,8 +102,9 @@ impl Gathered {
         }
     }
 
-    fn finish(mut self, begins: String) -> Result<Evidence, Error> {
+    fn finish(mut self, documents: &[Value]) -> Result<Evidence, Error> {
         if self.objects == 0 {
+            let begins = documents.first().map(first_words).unwrap_or_default();
             return Err(Error::NoObjects { begins });
         }
         if self.evidence.definitions.is_empty() {

@@ -335,7 +335,7 @@ pub struct Upgrade {
     pub index: usize,
     /// How many requests the upgrade has, as far as they can be foreseen.
     pub count: usize,
-    /// What must be confirmed or shown by a snapshot before the merge: `migrated`, `reconciled`, `repaired`.
+    /// What must be confirmed or shown by a snapshot before the merge: `migrated`, `reconciled`.
     pub waits: Vec<String>,
     /// The request, where one is open or was merged.
     pub request: Option<RequestLine>,

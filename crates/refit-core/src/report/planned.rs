@@ -115,7 +115,7 @@ pub struct RequestDraft {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GateLine {
-    /// The word that `refit resume --confirm` takes: `migrated`, `reconciled` or `repaired`.
+    /// The word that `refit resume --confirm` takes: `migrated` or `reconciled`.
     pub what: String,
     /// Why, one line each, such as kinds with their versions.
     pub why: Vec<String>,
@@ -137,6 +137,6 @@ pub struct RouteLine {
     pub count: usize,
     /// The hops that are left.
     pub hops: Vec<Hop>,
-    /// What the next request waits for: `migrated`, `reconciled`, `repaired`.
+    /// What the next request waits for: `migrated`, `reconciled`.
     pub waits: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{Api, Catalog};
-use crate::check::Definitions;
+use crate::check::{Definitions, names};
 use crate::evidence::Evidence;
 use crate::release::Version;
 
@@ -53,6 +53,11 @@ impl<'a> Known<'a> {
         self.releases.insert(version.clone());
         self.given.insert(version.clone(), matrix(definitions, self.catalog));
         self
+    }
+
+    /// Tells whether something is known of a release.
+    pub fn knows(&self, version: &Version) -> bool {
+        self.catalog.knows(version) || self.given.contains_key(version)
     }
 
     /// Gives the definitions of a release, of all components; `None` where nothing is known of it.
@@ -135,7 +140,7 @@ pub(crate) fn matrix(definitions: &Definitions, catalog: &Catalog) -> Matrix {
                 |r| r.kind.clone(),
             ),
             component: component.map(ToOwned::to_owned),
-            all: definition.versions.iter().map(|version| version.name.clone()).collect(),
+            all: names(definition),
             served: definition.served().map(ToOwned::to_owned).collect(),
             storage: storage.to_owned(),
         };

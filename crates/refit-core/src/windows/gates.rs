@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::bundles::Bundle;
 use super::order::Step;
-use super::state::State;
+use super::state::{State, is_staged};
 use crate::applied::File;
 use crate::catalog::Resource;
 use crate::conversion::{Use, What};
@@ -17,7 +17,7 @@ use crate::release::Version;
 use crate::route::{Stale, Used};
 
 /// Lists the lanes that can apply what the next hop brings to a bundle right after its definitions: they apply it in one go
-/// with these, and the new definitions put no field into live objects that the versions in their managed fields do not
+/// with these, since their controller waits for definitions, and the new definitions put no field into live objects that the versions in their managed fields do not
 /// know; nothing can be migrated between the definitions and the objects.
 pub(super) fn in_one_go(state: &State<'_>, bundle: &Bundle) -> BTreeSet<usize> {
     let versions = state.versions(bundle);
@@ -32,7 +32,7 @@ pub(super) fn in_one_go(state: &State<'_>, bundle: &Bundle) -> BTreeSet<usize> {
         .together
         .iter()
         .copied()
-        .filter(|lane| knows_all(*lane))
+        .filter(|lane| is_staged(state.release(*lane)) && knows_all(*lane))
         .collect()
 }
 

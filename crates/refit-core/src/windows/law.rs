@@ -26,7 +26,7 @@ const LIMIT: usize = 1_000_000;
 
 /// An object that a request would leave in a form which is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Refused {
+pub(super) struct Refused {
     /// The file.
     pub file: File,
     /// The object.
@@ -41,7 +41,7 @@ pub struct Refused {
 
 /// What of an object is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub(super) enum What {
     /// Its version, which is not served.
     Version(String),
     /// A field, and why.

@@ -19,8 +19,6 @@ pub(super) struct Lane {
     pub(super) at: Version,
     /// The releases that it goes to, in order; empty for a cluster that stays.
     pub(super) hops: Vec<Version>,
-    /// Whether what applies its objects waits for definitions before it applies the rest.
-    pub(super) staged: bool,
 }
 
 /// Places that can only change together, such as an object and the patches on it.
@@ -219,7 +217,7 @@ impl Model {
             if !item.reached.contains(&lane) {
                 return None;
             }
-            let brought = item.together.contains(&lane) && of.staged;
+            let brought = item.together.contains(&lane);
             let others = |form: &usize| {
                 let releases = item.reached.iter().filter(|other| **other != lane);
                 let accepted = |other: &usize| item.forms[*form].contains(&self.lanes[*other].at);

@@ -21,7 +21,8 @@ pub struct Schemas(BTreeMap<(Version, String), BTreeMap<String, Held>>);
 #[derive(Clone, Debug)]
 struct Held {
     schema: Schema,
-    raw: Value,
+    /// Whether it knows every field that an object may have by itself: defaults of any version, and status.
+    holds_all: bool,
 }
 
 impl Schemas {
@@ -31,16 +32,23 @@ impl Schemas {
         let Some(name) = definition.pointer("/metadata/name").and_then(Value::as_str) else {
             return;
         };
-        let held = |version: &Value| {
-            let name = version.get("name")?.as_str()?;
-            let schema = Schema::read(definition, name).ok()?;
+        let read = |version: &'_ Value| {
+            let name = version.get("name")?.as_str()?.to_owned();
+            let schema = Schema::read(definition, &name).ok()?;
             let raw = version.pointer("/schema/openAPIV3Schema")?.clone();
             let says = ["properties", "x-kubernetes-preserve-unknown-fields"];
             says.iter().find(|key| raw.get(key).is_some())?;
-            Some((name.to_owned(), Held { schema, raw }))
+            Some((name, schema, raw))
         };
         let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
-        let versions = versions.into_iter().flatten().filter_map(held).collect();
+        let read: Vec<(String, Schema, Value)> = versions.into_iter().flatten().filter_map(read).collect();
+        let holds_all = |own: &Value| {
+            let spec = own.pointer("/properties/spec").unwrap_or(&Value::Null);
+            read.iter().all(|(.., other)| !lacks(own, other, &Part::Whole { spec }))
+        };
+        let all: Vec<bool> = read.iter().map(|(.., raw)| holds_all(raw)).collect();
+        let held = |((name, schema, _), holds_all)| (name, Held { schema, holds_all });
+        let versions = read.into_iter().zip(all).map(held).collect();
         self.0.insert((release.clone(), name.to_owned()), versions);
     }
 
@@ -63,14 +71,10 @@ impl Schemas {
     /// Tells whether a version knows every field that an object may have by itself at a release: defaults of any version,
     /// and status. `false` also where schemas are missing.
     pub(super) fn holds_all(&self, release: &Version, crd: &str, version: &str) -> bool {
-        let Some(versions) = self.0.get(&(release.clone(), crd.to_owned())) else {
-            return false;
-        };
-        let Some(own) = versions.get(version) else { return false };
-        let spec = own.raw.pointer("/properties/spec").unwrap_or(&Value::Null);
+        let versions = self.0.get(&(release.clone(), crd.to_owned()));
         versions
-            .values()
-            .all(|other| !lacks(&own.raw, &other.raw, &Part::Whole { spec }))
+            .and_then(|versions| versions.get(version))
+            .is_some_and(|held| held.holds_all)
     }
 }
 

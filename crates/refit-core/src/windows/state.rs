@@ -272,7 +272,7 @@ impl<'a> State<'a> {
         let found: BTreeSet<String> = ruled.into_iter().filter_map(|(_, used)| used.rule).collect();
         let rules = self.situation.known.catalog().rules();
         let item = |id: String| {
-            let rule = rules.iter().find(|rule| rule.rule.id == id)?;
+            let rule = rules.rule(&id)?;
             rule.window.by.as_ref()?;
             let of = |accepts: &dyn Fn(&Version) -> bool| {
                 self.accepted
@@ -323,9 +323,8 @@ impl<'a> State<'a> {
         match step {
             Step::Convert { .. } => now(None).collect(),
             Step::Upgrade { lane, .. } => {
-                let of = &self.lanes[*lane];
-                let skipped = (of.staged && gates::in_one_go(self, bundle).contains(lane)).then_some(*lane);
-                now(skipped).chain(of.hops.first()).collect()
+                let skipped = gates::in_one_go(self, bundle).contains(lane).then_some(*lane);
+                now(skipped).chain(self.lanes[*lane].hops.first()).collect()
             }
         }
     }
@@ -378,20 +377,6 @@ impl<'a> State<'a> {
         };
         fields.into_iter().map(written).collect()
     }
-
-    /// Tells why an item of the last model is not converted.
-    pub(super) fn reason(&self, item: usize) -> String {
-        let never = |(bundle, key): &(usize, Key)| {
-            let Key::Kind(kind) = key else { return None };
-            let mut files = self.bundles[*bundle].files();
-            files.find_map(|file| self.seen.get(&file)?.never.get(kind).cloned())
-        };
-        let known = self
-            .items
-            .get(item)
-            .and_then(|key| self.fixed.get(key).cloned().or_else(|| never(key)));
-        known.unwrap_or_else(|| "no other version is accepted before and after the upgrade".to_owned())
-    }
 }
 
 /// Gives the way of a cluster as far as something is known of its releases.
@@ -402,7 +387,6 @@ fn lane(cluster: &Cluster, accepted: &Accepted<'_>) -> Lane {
         repository: cluster.repository,
         at: cluster.installed.clone(),
         hops: known.cloned().collect(),
-        staged: is_staged(&cluster.installed),
     }
 }
 

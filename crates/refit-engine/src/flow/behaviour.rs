@@ -19,7 +19,7 @@ const FEW: usize = 5;
 /// Looks at the objects that a group applies.
 pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Vec<Finding> {
     let hop = &request.hop;
-    let catalog = flow.ground.ruled.as_ref().unwrap_or(flow.ports.catalog);
+    let catalog = flow.catalog();
     let passed = catalog.rules().behaviour(&hop.from, &hop.to);
     if request.stage != Stage::Upgrade || passed.is_empty() {
         return Vec::new();
@@ -31,10 +31,13 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Vec<
     for file in served::reached(&repositories, group).files {
         let path = &file.path;
         let Some(stream) = streams.get(path) else { continue };
-        for root in stream.documents().iter().filter_map(|document| document.root()) {
+        let roots = stream
+            .documents()
+            .iter()
+            .filter_map(|document| Some((document, document.root()?)));
+        for (document, root) in roots {
             for review in convert::convert(root, None, &rules).reviews {
-                let before = stream.text().get(..review.span.start).unwrap_or_default();
-                let place = format!("{path}:{}", before.matches('\n').count() + 1);
+                let place = format!("{path}:{}", document.line_of(review.span.start));
                 match told.iter_mut().find(|told| told.message == review.message) {
                     Some(told) => told.places.push(place),
                     None => told.push(Told {

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use refit_core::finding::Finding;
 use refit_core::plan::{Edits, Plan};
 use refit_core::pruning::{self, Moving};
 use refit_core::record::Record;
@@ -15,7 +14,7 @@ use refit_core::stage::{Conversion, Gate, Later, Place, Stage, Wait};
 use refit_manifest::{Identity, Path, Stream};
 
 use super::ground::Flow;
-use super::journey::Leg;
+use super::journey::{Leads, Leg};
 
 /// Gives the request that comes before another one, where that moves what is not marked; what cannot be marked here blocks
 /// the plan.
@@ -39,7 +38,6 @@ pub(super) fn before(flow: Flow<'_>, leg: &Leg, plan: &mut Plan) -> Option<Leg> 
     };
     let paths = detached.edits.keys().map(|file| &file.path);
     let conversions: Vec<Conversion> = paths.map(conversion).collect();
-    let blocking: Vec<Finding> = detached.findings;
     let edits = Edits {
         files: detached
             .edits
@@ -49,19 +47,19 @@ pub(super) fn before(flow: Flow<'_>, leg: &Leg, plan: &mut Plan) -> Option<Leg> 
         conversions,
         ..Edits::default()
     };
-    plan.findings.extend(blocking);
+    plan.findings.extend(detached.findings);
     if edits.files.is_empty() {
         return None;
     }
-    let mut later = vec![Later {
+    let gates = std::iter::once(gate(Vec::new())).chain(leg.place.gate.iter().cloned());
+    let next = Later {
         stage: leg.place.stage,
         title: plan.title.clone(),
-        gate: vec![gate(Vec::new())],
-    }];
-    later[0].gate.extend(leg.place.gate.iter().cloned());
-    later.extend(leg.place.later.iter().cloned());
+        gate: gates.collect(),
+    };
+    let later = std::iter::once(next).chain(leg.place.later.iter().cloned()).collect();
     Some(Leg {
-        leads: super::journey::Leads::On,
+        leads: Leads::On,
         upgrade: leg.upgrade.clone(),
         from: leg.from.clone(),
         to: leg.from.clone(),
@@ -82,6 +80,7 @@ fn gate(ways: Vec<String>) -> Gate {
         wait: Wait::Reconciled,
         why: vec!["objects that move have their mark in the cluster first, so that they are not removed".to_owned()],
         ways,
+        shows: true,
     }
 }
 

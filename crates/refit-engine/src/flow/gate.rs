@@ -104,8 +104,17 @@ fn reconciled(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Request, &M
             wait: Wait::Reconciled,
             why: vec![why],
             ways: Vec::new(),
+            shows: true,
         },
         says,
+    };
+    // No snapshot shows that objects were converted, or that a Job was brought.
+    let unseen = |why: &str| Need {
+        gate: Gate {
+            shows: false,
+            ..need(why.to_owned(), Says::Nothing).gate
+        },
+        says: Says::Nothing,
     };
     if let Some(runs) = runs.as_ref().filter(|runs| *runs < installed) {
         let why =
@@ -134,14 +143,12 @@ fn reconciled(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Request, &M
             Says::No,
         )),
         Stage::Upgrade => Some(need(format!("the cluster runs {installed} first"), Says::Nothing)),
-        Stage::Convert => Some(need(
-            "objects that the request before converts are applied in the cluster first".to_owned(),
-            Says::Nothing,
+        Stage::Convert => Some(unseen(
+            "objects that the request before converts are applied in the cluster first",
         )),
-        Stage::Detach | Stage::Migrate => Some(need(
-            "what the request before brings is applied in the cluster first".to_owned(),
-            Says::Nothing,
-        )),
+        Stage::Detach | Stage::Migrate => {
+            Some(unseen("what the request before brings is applied in the cluster first"))
+        }
     }
 }
 
@@ -151,6 +158,7 @@ pub(super) fn of(hop: &Hop, stale: &[Stale]) -> Gate {
         wait: Wait::Migrated,
         why: migration::summary(stale),
         ways: migration::commands(stale, &hop.from),
+        shows: true,
     }
 }
 

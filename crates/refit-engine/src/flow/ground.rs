@@ -173,6 +173,11 @@ fn rules(ports: &Ports<'_>, listed: &[Listed], inventory: &mut Inventory) -> Res
 }
 
 impl<'a> Flow<'a> {
+    /// Gives what is known of releases, with the rules of conversion that the repository brings along.
+    pub(super) fn catalog(self) -> &'a Catalog {
+        self.ground.ruled.as_ref().unwrap_or(self.ports.catalog)
+    }
+
     /// Gives the same flow with another question.
     pub(super) fn asking(self, ask: &'a Ask) -> Self {
         Self { ask, ..self }

@@ -11,16 +11,11 @@ use refit_core::migration::{self, Job};
 use refit_core::roots::Root;
 use refit_core::route::Stale;
 use refit_core::stage::Stage;
+use refit_kustomize::reach;
 use refit_manifest::{Entry, Path, Tree};
 
 use super::ground::Flow;
 use super::order::Request;
-
-/// What the names of the files begin with.
-const PREFIX: &str = "refit-migrate-";
-
-/// What kustomizations are called; where one stands, it lists its files itself.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// What is to be done about the Job of a hop.
 pub(super) enum State {
@@ -53,7 +48,7 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, (request, gate): (&Request, 
     let Some(main) = group.main() else { return State::None };
     let tree = &ground.snapshot.tree;
     let listed = |root: &Root| {
-        KUSTOMIZATIONS
+        reach::NAMES
             .map(|name| below(root, name))
             .into_iter()
             .find(|path| tree.get(path).is_some())
@@ -106,7 +101,7 @@ pub(super) fn files(tree: &Tree, group: &Group<'_>) -> There {
     for (path, entry) in tree.iter() {
         let mut clusters = group.clusters();
         let name = path.file_name().strip_suffix(".yaml");
-        let Some(name) = name.filter(|name| name.starts_with(PREFIX)) else {
+        let Some(name) = name.filter(|name| name.starts_with(migration::PREFIX)) else {
             continue;
         };
         let Entry::File { bytes, .. } = entry else { continue };
@@ -116,7 +111,7 @@ pub(super) fn files(tree: &Tree, group: &Group<'_>) -> There {
         }
         if migration::is_manifest(name, text) {
             there.written.push(path.clone());
-        } else if text.contains("app.kubernetes.io/name: refit-migrate") {
+        } else if migration::is_like_one(text) {
             there.edited.push(path.clone());
         }
     }

@@ -3,7 +3,7 @@
 use refit_core::finding::{Code, Finding};
 use refit_core::progress::{Beside, Cause, Other};
 use refit_core::report::{DecisionLine, Next, RequestLine};
-use refit_core::stage::{Gate, Wait};
+use refit_core::stage::Gate;
 
 use super::observe;
 use super::prepare::Work;
@@ -82,8 +82,7 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
         }
         gate.ways.iter().map(|way| Next::run(way.as_str(), what)).collect()
     });
-    // No snapshot shows that objects were converted.
-    let can_show = gates.iter().any(|gate| gate.wait == Wait::Migrated);
+    let can_show = gates.iter().any(|gate| gate.shows);
     let shown = can_show.then(|| {
         Next::run(
             format!("refit resume --snapshot FILE{option}"),

@@ -51,7 +51,7 @@ impl Request {
 pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ordered, Error> {
     let ground = flow.ground;
     // The rules of the repository convert as well.
-    let catalog = ground.ruled.as_ref().unwrap_or(flow.ports.catalog);
+    let catalog = flow.catalog();
     let ports = Ports { catalog, ..*flow.ports };
     let flow = Flow { ports: &ports, ..flow };
     let tree = &ground.snapshot.tree;
@@ -71,7 +71,7 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         if is_own {
             place = clusters.len();
         }
-        if known.of(&installed).is_none() {
+        if !known.knows(&installed) {
             known = known.with(&installed, &target::installed(&ports, &other));
         }
         for file in other.files() {

@@ -295,9 +295,8 @@ pub(super) fn work(
 
 /// Says what is known of the release that the request brings.
 fn against(ports: &Ports<'_>, leg: &Leg) -> Vec<Finding> {
-    let Leg { from, to, .. } = leg;
+    let to = &leg.to;
     let target = Target {
-        from,
         to,
         catalog: ports.catalog,
     };

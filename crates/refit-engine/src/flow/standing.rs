@@ -108,8 +108,8 @@ fn instead_of_upgrade(status: &mut ClusterStatus, to: &str, next: &Next) {
                 .is_some_and(|command| command.starts_with("refit upgrade "))
         };
         status.next.retain(|one| !offers(one));
-        status.next.push(next.clone());
     }
+    status.next.push(next.clone());
 }
 
 /// Says that the branch has the release already, or moved on below the request.

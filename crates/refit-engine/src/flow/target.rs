@@ -63,7 +63,7 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
     if to == *from {
         return Ok(Choice::Nothing(format!("{to} is installed already")));
     }
-    let target = Target { from, to: &to, catalog };
+    let target = Target { to: &to, catalog };
     let mut findings = target.version(&flow.ground.versions);
     let is_there = findings.is_empty();
     let known = known(flow, group, (from, Some(&to).filter(|_| is_there)))?;
@@ -71,7 +71,7 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
     let start = concluded(flow, group, from, (&known, &find))?;
     match find(&seen(flow, &start)) {
         Ok(route) if is_there => {
-            let way = with_concluded(flow, Way::of(route), find(&start).ok());
+            let way = with_concluded(flow, Way::of(route), || find(&start).ok());
             return Ok(Choice::To(Box::new(way)));
         }
         Ok(_) => {}
@@ -122,7 +122,7 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
         });
     };
     let to = route.to.clone();
-    let mut way = with_concluded(flow, Way::of(route), find(&start, &to).ok());
+    let mut way = with_concluded(flow, Way::of(route), || find(&start, &to).ok());
     if let Some((newest, reason)) = chosen.skipped.first() {
         let message = format!("chosen because {newest} cannot be reached: {reason}");
         way.findings
@@ -131,9 +131,10 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
     Ok(Choice::To(Box::new(way)))
 }
 
-fn with_concluded(flow: Flow<'_>, way: Way, concluded: Option<Route>) -> Way {
+/// Adds the route without a snapshot, where there is one to compare it with.
+fn with_concluded(flow: Flow<'_>, way: Way, find: impl FnOnce() -> Option<Route>) -> Way {
     Way {
-        concluded: concluded.filter(|_| flow.ask.snapshot.is_some()),
+        concluded: flow.ask.snapshot.as_ref().and_then(|_| find()),
         ..way
     }
 }
@@ -168,7 +169,7 @@ fn with<'a, 'b>(
     versions: impl Iterator<Item = &'b Version>,
 ) -> Result<Known<'a>, Error> {
     let catalog = flow.ports.catalog;
-    let all: BTreeSet<&Version> = versions.filter(|version| known.of(version).is_none()).collect();
+    let all: BTreeSet<&Version> = versions.filter(|version| !known.knows(version)).collect();
     for version in all {
         let release = contents::release(flow, version)?;
         if let Release::Streams(streams, ..) = &*release {

@@ -125,7 +125,7 @@ A snapshot of a cluster is written by these lines; a kind whose objects it does 
 #[derive(Args, Debug)]
 #[command(after_long_help = resume_help())]
 pub(crate) struct Resume {
-    /// Say that what the next request waits for is true: `migrated`, `reconciled` or `repaired`; repeatable.
+    /// Say that what the next request waits for is true: `migrated` or `reconciled`; repeatable.
     #[arg(long, value_name = "WHAT")]
     confirm: Vec<Wait>,
     #[command(flatten)]

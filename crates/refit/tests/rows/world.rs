@@ -149,7 +149,8 @@ impl World {
             assert_eq!(merged.code, 0, "{:#}", merged.json);
             let next = self.run(&["resume"]);
             number = next.json["request"]["number"].clone();
-            if next.json["state"] == "nothingToDo" || number.is_null() {
+            if number.is_null() {
+                assert_eq!(next.json["state"], "nothingToDo", "{:#}", next.json);
                 return;
             }
         }

@@ -17,7 +17,6 @@ fn lane(repository: usize, minors: &[usize]) -> Lane {
         repository,
         at: release(minors[0]),
         hops: minors[1..].iter().map(|minor| release(*minor)).collect(),
-        staged: true,
     }
 }
 
@@ -118,7 +117,7 @@ fn what_a_hop_brings_goes_with_it_only_in_one_go_with_the_definitions() {
         steps(model.clone()),
         ["upgrade 0 to v2.7.0 {0: 1}", "upgrade 0 to v2.9.0 {}"]
     );
-    model.lanes[0].staged = false;
+    model.items[0].together.clear();
     assert_eq!(steps(model), apart);
 }
 

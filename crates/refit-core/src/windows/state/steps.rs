@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use refit_manifest::Entry;
 
-use super::{Key, State, is_staged};
+use super::{Key, State};
 use crate::applied::File;
 use crate::windows::made::Made;
 use crate::windows::order::{Forms, Model, Step};
@@ -118,7 +118,6 @@ impl State<'_> {
                 let of = &mut self.lanes[lane];
                 of.hops.remove(0);
                 of.at = to.clone();
-                of.staged = is_staged(&of.at);
                 (
                     cluster.repository,
                     Stage::Upgrade {
