@@ -1,11 +1,12 @@
 //! What a request takes out of the Kustomizations of Flux of its clusters.
 //!
 //! In: what a plan is made from, the files that it writes and removes. Out: [`Pruned`]. Evaluates nothing where each file
-//! that is written keeps its objects: then nothing can leave.
+//! that is written keeps its objects and no patch deletes any: then nothing can leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use memchr::memmem::Finder;
 use refit_kustomize::reach;
 use refit_manifest::parse::NodeRef;
 use refit_manifest::{Document, Identity, Path, Stream, Tree};
@@ -40,7 +41,7 @@ pub(super) fn look(given: &Given<'_>, writes: &[Write], removes: &[Path]) -> Pru
     let written = written.map(|write| (write.path.clone(), Some(Arc::clone(&write.bytes))));
     let gone = removes.iter().map(|path| (path.clone(), None));
     let changed: BTreeMap<Path, Option<Arc<[u8]>>> = written.chain(gone).collect();
-    if changed.iter().all(|(path, bytes)| keeps(tree, path, bytes.as_ref())) {
+    if !deletes(tree) && changed.iter().all(|(path, bytes)| keeps(tree, path, bytes.as_ref())) {
         return pruned;
     }
     let before = Tree::clone(&given.snapshot.whole());
@@ -141,6 +142,13 @@ fn touched(
         .iter()
         .filter(|applied| other(applied, old) || is_built_from(after, applied));
     left.chain(right).map(|applied| applied.name.clone()).collect()
+}
+
+/// Tells whether a patch may delete objects: which ones it finds also depends on what is written in them.
+fn deletes(tree: &Tree) -> bool {
+    let directive = Finder::new("$patch");
+    let mut files = tree.paths().filter(|path| path.is_yaml() || path.is_json());
+    files.any(|path| tree.bytes(path).is_some_and(|bytes| directive.find(bytes).is_some()))
 }
 
 /// Tells whether nothing can leave by what a file becomes: it has all the objects that it had, and its Kustomizations of
