@@ -50,3 +50,14 @@ application() {
     printf '      sourceRef:\n        kind: HelmRepository\n        name: charts\n' >> apps/web.yaml
     git add . && git commit -qm 'Run web'
 }
+
+# Objects of the plane in old versions: a source of charts beside the application, and an alert in the cluster's own folder.
+surroundings() {
+    printf '# where our charts come from\nkind: HelmRepository\napiVersion: source.toolkit.fluxcd.io/v1beta2\nmetadata: {name: charts, namespace: apps}\n' > apps/charts.yaml
+    printf 'spec: {interval: 1h, url: "https://charts.example.org"}\n' >> apps/charts.yaml
+    printf '{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "plain", "namespace": "apps"}}\n' > apps/plain.json
+    printf 'apiVersion: notification.toolkit.fluxcd.io/v1beta1\nkind: Alert\nmetadata:\n  name: page # at night\n  namespace: flux-system\nspec:\n  summary: production\n' > clusters/production/alert.yaml
+    printf '  providerRef:\n    name: pager\n  eventSources:\n  - kind: Kustomization\n    name: "*"\n' >> clusters/production/alert.yaml
+    sed -i 's/^  interval: 5m/&\n  maxHistory: 10/; s/^      chart: web/&\n      valuesFile: values-prod.yaml # of ours/' apps/web.yaml
+    git add . && git commit -qm 'Run more'
+}
