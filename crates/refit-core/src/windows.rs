@@ -39,8 +39,8 @@ pub struct Cluster {
     pub names: Vec<String>,
     /// The index of the repository that holds them.
     pub repository: usize,
-    /// The installed release.
-    pub installed: Version,
+    /// The installed release; `None` where it cannot be told: then what is written now is accepted, and nothing else.
+    pub installed: Option<Version>,
     /// The components; definitions of others are not there.
     pub components: BTreeSet<String>,
     /// The way; empty for a cluster that is not upgraded, whose release counts all the same.
@@ -212,10 +212,14 @@ fn told(state: &State<'_>, (model, obstacle): (&Model, &Obstacle), planned: &mut
             format!(
                 "`{}` has {}",
                 situation.clusters[*lane].names.join(", "),
-                state.release(*lane)
+                state
+                    .release(*lane)
+                    .map_or_else(|| UNTOLD.to_owned(), ToString::to_string)
             )
         })
         .collect();
+    let is_told = obstacle.lagging.iter().all(|lane| state.release(*lane).is_some());
+    let lagging_names = names(situation, &obstacle.lagging);
     for written in written {
         let message = format!(
             "{} `{}` is shared, {to} for `{}` does not accept it, and what it does accept is not known to all: {}",
@@ -225,15 +229,18 @@ fn told(state: &State<'_>, (model, obstacle): (&Model, &Obstacle), planned: &mut
             lagging.join(", ")
         );
         let subject = state.shown(&written.file);
-        let remedy = format!(
-            "upgrade {} first, or give it a file of its own",
-            names(situation, &obstacle.lagging)
-        );
+        let remedy = match is_told {
+            true => format!("upgrade {lagging_names} first, or give it a file of its own"),
+            false => format!("make it clear which release {lagging_names} has, or give it a file of its own"),
+        };
         planned
             .findings
             .push(Finding::new(Code::ClusterLags, subject, message).with_remedy(remedy));
     }
 }
+
+/// What a cluster has whose release no evidence tells.
+const UNTOLD: &str = "a release that cannot be told";
 
 fn names(situation: &Situation<'_>, clusters: &[usize]) -> String {
     let names = clusters.iter().flat_map(|cluster| &situation.clusters[*cluster].names);

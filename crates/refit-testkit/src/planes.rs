@@ -336,7 +336,7 @@ pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<
         Cluster {
             names: vec![plane.name.clone()],
             repository: 0,
-            installed: plane.installed.clone(),
+            installed: Some(plane.installed.clone()),
             components: components(),
             hops: route.hops,
             reached: applied::find(repositories, 0, root),

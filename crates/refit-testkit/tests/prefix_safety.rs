@@ -77,7 +77,7 @@ impl Case {
 
     fn cluster(&self, server: &ApiServer, index: usize) -> Result<usize, String> {
         let cluster = &self.clusters[index];
-        define(server, &cluster.installed)?;
+        define(server, cluster.installed.as_ref().unwrap())?;
         let mut trees: Vec<Tree> = self.planes.repositories.iter().map(|made| made.tree.clone()).collect();
         let mut accepted = reconcile(server, cluster, &trees, Which::All)?;
         for (at, step) in self.steps.iter().enumerate() {
@@ -152,7 +152,7 @@ fn definitions(release: &Version) -> Vec<u8> {
 fn schemas(clusters: &[Cluster]) -> Schemas {
     let mut schemas = Schemas::default();
     for cluster in clusters {
-        for release in cluster.hops.iter().map(|hop| &hop.to).chain([&cluster.installed]) {
+        for release in cluster.hops.iter().map(|hop| &hop.to).chain(&cluster.installed) {
             schemas.add_all(release, &Stream::split(definitions(release).into()).unwrap());
         }
     }

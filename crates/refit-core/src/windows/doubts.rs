@@ -55,10 +55,10 @@ fn releases(state: &State<'_>) -> Vec<Finding> {
             continue;
         }
         let way = cluster.hops.iter().map(|hop| &hop.to);
-        let unknown = [&cluster.installed].into_iter().chain(way);
+        let unknown = cluster.installed.iter().chain(way);
         let unknown: BTreeSet<&Version> = unknown.filter(|release| !state.knows(release)).collect();
         findings.extend(unknown.into_iter().map(|release| {
-            let where_it_is = match *release == cluster.installed {
+            let where_it_is = match Some(release) == cluster.installed.as_ref() {
                 true => "is installed",
                 false => "is on the way",
             };

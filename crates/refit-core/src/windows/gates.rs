@@ -32,7 +32,7 @@ pub(super) fn in_one_go(state: &State<'_>, bundle: &Bundle) -> BTreeSet<usize> {
         .together
         .iter()
         .copied()
-        .filter(|lane| is_staged(state.release(*lane)) && knows_all(*lane))
+        .filter(|lane| state.release(*lane).is_some_and(is_staged) && knows_all(*lane))
         .collect()
 }
 
@@ -41,7 +41,9 @@ fn holds_all(state: &State<'_>, lane: usize, resource: &Resource, written: &BTre
         return false;
     };
     let situation = state.situation();
-    let storage = situation.known.versions(&resource.crd, state.release(lane));
+    let storage = state
+        .release(lane)
+        .and_then(|release| situation.known.versions(&resource.crd, release));
     let storage = storage.as_ref().map(|versions| versions.storage.as_str());
     let mut managed = written.iter().copied().chain(storage);
     managed.all(|version| situation.schemas.holds_all(to, &resource.crd, version))
@@ -57,19 +59,16 @@ pub(super) fn managed(state: &State<'_>, changes: &[(File, Use)], step: &Step) -
             continue;
         };
         for lane in state.appliers(file) {
-            gate.extend(stale(
-                state,
-                resource,
-                version,
-                (lane, applied_at(state, file, lane, step)),
-            ));
+            if let Some(at) = applied_at(state, file, lane, step) {
+                gate.extend(stale(state, resource, version, (lane, at)));
+            }
         }
     }
     gate
 }
 
 /// Gives the release that is installed when a lane first applies a file after a step.
-fn applied_at<'s>(state: &'s State<'_>, file: &File, lane: usize, step: &Step) -> &'s Version {
+fn applied_at<'s>(state: &'s State<'_>, file: &File, lane: usize, step: &Step) -> Option<&'s Version> {
     let in_one_go = || {
         state
             .bundle(file)
@@ -77,7 +76,7 @@ fn applied_at<'s>(state: &'s State<'_>, file: &File, lane: usize, step: &Step) -
     };
     match step {
         Step::Upgrade { lane: own, .. } if *own == lane && in_one_go() => {
-            state.next_release(lane).unwrap_or_else(|| state.release(lane))
+            state.next_release(lane).or_else(|| state.release(lane))
         }
         _ => state.release(lane),
     }
@@ -85,7 +84,7 @@ fn applied_at<'s>(state: &'s State<'_>, file: &File, lane: usize, step: &Step) -
 
 fn stale(state: &State<'_>, resource: &Resource, version: &str, (lane, at): (usize, &Version)) -> Option<Stale> {
     let situation = state.situation();
-    let installed = situation.known.versions(&resource.crd, state.release(lane))?;
+    let installed = situation.known.versions(&resource.crd, state.release(lane)?)?;
     let stands = installed.storage != version && !situation.schemas.holds_all(at, &resource.crd, version);
     stands.then(|| Stale {
         crd: resource.crd.clone(),

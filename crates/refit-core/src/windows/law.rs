@@ -35,8 +35,8 @@ pub(super) struct Refused {
     pub what: What,
     /// The index of the cluster.
     pub cluster: usize,
-    /// The release that refuses it.
-    pub release: Version,
+    /// The release that refuses it; `None` where it cannot be told.
+    pub release: Option<Version>,
 }
 
 /// What of an object is not accepted.
@@ -55,10 +55,14 @@ impl Refused {
             What::Version(version) => format!("in `{version}`"),
             What::Field(field, why) => format!("with `{field}`, which {why},"),
         };
-        let message = format!(
-            "`{}` {what} would not be accepted by {} on `{cluster}`",
-            self.object, self.release
-        );
+        let object = &self.object;
+        let message = match &self.release {
+            Some(release) => format!("`{object}` {what} would not be accepted by {release} on `{cluster}`"),
+            None => format!(
+                "`{object}` {what} may not be accepted on `{cluster}`, whose release cannot be told, and it is written \
+                 otherwise now"
+            ),
+        };
         Finding::new(Code::OrderUnsafe, self.file.path.as_str(), message)
     }
 
@@ -91,6 +95,8 @@ pub(super) struct Law<'a> {
     situation: &'a Situation<'a>,
     before: BTreeSet<Key>,
     held: BTreeMap<File, Held>,
+    /// What clusters apply from the start of which the release cannot be told: objects with their versions.
+    untold: BTreeMap<File, BTreeSet<(String, String)>>,
 }
 
 impl<'a> Law<'a> {
@@ -99,8 +105,15 @@ impl<'a> Law<'a> {
             situation,
             before: BTreeSet::new(),
             held: BTreeMap::new(),
+            untold: BTreeMap::new(),
         };
         law.read(state);
+        let untold = situation.clusters.iter().filter(|cluster| cluster.installed.is_none());
+        for file in untold.flat_map(|cluster| &cluster.reached.objects) {
+            let objects = law.held.get(file).into_iter().flat_map(|held| &held.objects);
+            let written = objects.map(|object| (object.name.clone(), object.version.clone()));
+            law.untold.insert(file.clone(), written.collect());
+        }
         let now = |cluster: usize| law.refused(cluster, state.release(cluster), &BTreeSet::new());
         let refused = (0..situation.clusters.len()).flat_map(now);
         law.before = refused.map(|refused| refused.key()).collect();
@@ -117,7 +130,7 @@ impl<'a> Law<'a> {
         }
         if let Stage::Upgrade { cluster, from, to } = &request.stage {
             let brought = self.brought(*cluster, (from, to), request);
-            refused.extend(self.refused(*cluster, from, &brought));
+            refused.extend(self.refused(*cluster, Some(from), &brought));
         }
         refused.retain(|refused| !self.was_refused(refused));
         refused.into_iter().collect()
@@ -161,23 +174,34 @@ impl<'a> Law<'a> {
         brought.cloned().collect()
     }
 
-    /// Lists what a release refuses of what a cluster applies, but for some files.
-    fn refused(&self, cluster: usize, release: &Version, except: &BTreeSet<File>) -> Vec<Refused> {
+    /// Lists what a release refuses of what a cluster applies, but for some files; where it cannot be told, whatever is
+    /// written otherwise than from the start.
+    fn refused(&self, cluster: usize, release: Option<&Version>, except: &BTreeSet<File>) -> Vec<Refused> {
         let of = &self.situation.clusters[cluster];
         let mut refused = Vec::new();
         for file in of.reached.objects.difference(except) {
             for object in self.held.get(file).iter().flat_map(|held| &held.objects) {
-                let what = self.what(cluster, object, release);
+                let what = match release {
+                    Some(release) => self.what(cluster, object, release),
+                    None => self.changed(file, object),
+                };
                 refused.extend(what.into_iter().map(|what| Refused {
                     file: file.clone(),
                     object: object.name.clone(),
                     what,
                     cluster,
-                    release: release.clone(),
+                    release: release.cloned(),
                 }));
             }
         }
         refused
+    }
+
+    fn changed(&self, file: &File, object: &Object) -> Vec<What> {
+        let written = (object.name.clone(), object.version.clone());
+        let is_known = self.untold.get(file).is_some_and(|known| known.contains(&written));
+        let version = (!is_known).then_some(What::Version(written.1));
+        version.into_iter().collect()
     }
 
     fn what(&self, cluster: usize, object: &Object, release: &Version) -> Vec<What> {

@@ -16,9 +16,17 @@ pub(super) struct Lane {
     /// The repository that holds its generated manifests.
     pub(super) repository: usize,
     /// The installed release.
-    pub(super) at: Version,
+    pub(super) at: Option<Version>,
     /// The releases that it goes to, in order; empty for a cluster that stays.
     pub(super) hops: Vec<Version>,
+}
+
+impl Lane {
+    /// Tells whether what is installed accepts a form; nothing but what is written is known to be accepted where the
+    /// installed release cannot be told.
+    fn accepts(&self, form: &BTreeSet<Version>) -> bool {
+        self.at.as_ref().is_some_and(|at| form.contains(at))
+    }
 }
 
 /// Places that can only change together, such as an object and the patches on it.
@@ -116,7 +124,7 @@ impl Model {
             Step::Upgrade { lane, forms } => {
                 let lane = &mut self.lanes[*lane];
                 if !lane.hops.is_empty() {
-                    lane.at = lane.hops.remove(0);
+                    lane.at = Some(lane.hops.remove(0));
                 }
                 forms
             }
@@ -135,7 +143,8 @@ impl Model {
         let refuses = |item: &usize| {
             let of = &self.items[*item];
             // What is refused already and cannot be helped is not taken away by the hop.
-            let helps = || of.is_accepted(&self.lanes[lane].at) || self.before(lane, *item).is_some();
+            let at = self.lanes[lane].at.as_ref();
+            let helps = || at.is_some_and(|at| of.is_accepted(at)) || self.before(lane, *item).is_some();
             of.reached.contains(&lane) && !of.is_accepted(to) && helps()
         };
         (0..self.items.len()).filter(refuses).collect()
@@ -162,7 +171,7 @@ impl Model {
         if of.fixed.is_none() {
             let helping = of.higher().filter(|form| of.is_accepted_as(*form, to));
             let lagging = |form: usize| -> Vec<usize> {
-                let refuses = |lane: &&usize| !of.forms[form].contains(&self.lanes[**lane].at);
+                let refuses = |lane: &&usize| !self.lanes[**lane].accepts(&of.forms[form]);
                 of.reached.iter().filter(refuses).copied().collect()
             };
             obstacle.lagging = helping.map(lagging).min_by_key(Vec::len).unwrap_or_default();
@@ -180,10 +189,9 @@ impl Model {
     /// Lists the forms that every cluster accepts now, and at some further releases; the newest first.
     fn open<'a>(&'a self, item: &'a Item, and: &'a [&'a Version]) -> impl Iterator<Item = usize> + 'a {
         let now = |form: &usize| {
-            let releases = item.reached.iter().map(|lane| &self.lanes[*lane].at);
-            releases
-                .chain(and.iter().copied())
-                .all(|at| item.forms[*form].contains(at))
+            let form = &item.forms[*form];
+            let mut lanes = item.reached.iter().map(|lane| &self.lanes[*lane]);
+            lanes.all(|lane| lane.accepts(form)) && and.iter().all(|at| form.contains(at))
         };
         item.higher().filter(now)
     }
@@ -220,7 +228,7 @@ impl Model {
             let brought = item.together.contains(&lane);
             let others = |form: &usize| {
                 let releases = item.reached.iter().filter(|other| **other != lane);
-                let accepted = |other: &usize| item.forms[*form].contains(&self.lanes[*other].at);
+                let accepted = |other: &usize| self.lanes[*other].accepts(&item.forms[*form]);
                 releases.into_iter().all(accepted) && item.forms[*form].contains(to)
             };
             match brought {

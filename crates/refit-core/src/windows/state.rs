@@ -103,7 +103,7 @@ impl<'a> State<'a> {
         let unreadable: BTreeMap<File, String> = unreadable.collect();
         seen.retain(|_, seen| !seen.versions.is_empty());
         let clusters = situation.clusters.iter();
-        let releases = clusters.flat_map(|cluster| cluster.hops.iter().map(|hop| &hop.to).chain([&cluster.installed]));
+        let releases = clusters.flat_map(|cluster| cluster.hops.iter().map(|hop| &hop.to).chain(&cluster.installed));
         let accepted = Accepted::of(situation.known, releases.cloned().collect());
         let bundles = bundles::make(situation, &seen);
         let place = |(index, bundle): (usize, &Bundle)| bundle.files().map(|file| (file, index)).collect::<Vec<_>>();
@@ -139,7 +139,10 @@ impl<'a> State<'a> {
     pub(super) fn unfinished(&self) -> BTreeSet<usize> {
         let clusters = self.situation.clusters.iter().enumerate();
         let open = |(index, cluster): &(usize, &Cluster)| {
-            cluster.hops.last().is_some_and(|last| last.to != self.lanes[*index].at)
+            cluster
+                .hops
+                .last()
+                .is_some_and(|last| self.lanes[*index].at.as_ref() != Some(&last.to))
         };
         clusters.filter(open).map(|(index, _)| index).collect()
     }
@@ -157,9 +160,9 @@ impl<'a> State<'a> {
         self.situation
     }
 
-    /// Gives the installed release of a cluster.
-    pub(super) fn release(&self, cluster: usize) -> &Version {
-        &self.lanes[cluster].at
+    /// Gives the installed release of a cluster, where it can be told.
+    pub(super) fn release(&self, cluster: usize) -> Option<&Version> {
+        self.lanes[cluster].at.as_ref()
     }
 
     /// Gives the release of the next hop of a cluster.
@@ -235,9 +238,8 @@ impl<'a> State<'a> {
             let accepting = |version: &&str| self.accepted.accepting(resource, version);
             let forms = known.iter().map(accepting).collect();
             let has = |cluster: &usize| {
-                self.situation.clusters[*cluster]
-                    .components
-                    .contains(&resource.component)
+                let of = &self.situation.clusters[*cluster];
+                of.installed.is_none() || of.components.contains(&resource.component)
             };
             let item = Item {
                 reached: bundle.reached.iter().copied().filter(has).collect(),
@@ -298,7 +300,7 @@ impl<'a> State<'a> {
 
     /// Lists what rules find in a bundle now, converted or left for a person.
     fn ruled(&self, bundle: &Bundle) -> Vec<(File, Use)> {
-        let releases = self.leading(bundle.reached.iter().map(|lane| &self.lanes[*lane].at), bundle);
+        let releases = self.leading(self.installed(bundle), bundle);
         let mut ruled = Vec::new();
         for file in bundle.files() {
             let Some(bytes) = self.bytes(&file) else { continue };
@@ -314,11 +316,16 @@ impl<'a> State<'a> {
         self.accepted.resource(kind)
     }
 
+    /// Lists the releases that the clusters of a bundle have, as far as they can be told.
+    fn installed<'s>(&'s self, bundle: &'s Bundle) -> impl Iterator<Item = &'s Version> {
+        bundle.reached.iter().filter_map(|lane| self.release(*lane))
+    }
+
     /// Lists the releases that must accept what a step writes into a bundle.
     fn releases_for<'s>(&'s self, bundle: &'s Bundle, step: &Step) -> Vec<&'s Version> {
         let now = |skipped: Option<usize>| {
             let lanes = bundle.reached.iter().filter(move |lane| Some(**lane) != skipped);
-            lanes.map(|lane| &self.lanes[*lane].at)
+            lanes.filter_map(|lane| self.release(*lane))
         };
         match step {
             Step::Convert { .. } => now(None).collect(),
@@ -382,7 +389,11 @@ impl<'a> State<'a> {
 /// Gives the way of a cluster as far as something is known of its releases.
 fn lane(cluster: &Cluster, accepted: &Accepted<'_>) -> Lane {
     let hops = cluster.hops.iter().map(|hop| &hop.to);
-    let known = hops.take_while(|to| accepted.knows(&cluster.installed) && accepted.knows(to));
+    let from = cluster
+        .installed
+        .as_ref()
+        .is_some_and(|installed| accepted.knows(installed));
+    let known = hops.take_while(|to| from && accepted.knows(to));
     Lane {
         repository: cluster.repository,
         at: cluster.installed.clone(),

@@ -52,7 +52,7 @@ fn cluster(way: &[&str]) -> Cluster {
     Cluster {
         names: vec!["a".to_owned()],
         repository: 0,
-        installed: version(way[0]),
+        installed: Some(version(way[0])),
         components: BTreeSet::from(["helm-controller".to_owned()]),
         hops: way.windows(2).map(hop).collect(),
         reached: Reached {
@@ -164,13 +164,38 @@ fn what_comes_beside_the_definitions_is_held_against_the_release_before_where_it
     });
     let words: Vec<String> = refused
         .iter()
-        .map(|of| format!("{} {:?}", of.release, of.what))
+        .map(|of| format!("{} {:?}", of.release.as_ref().unwrap(), of.what))
         .collect();
     assert_eq!(
         words,
         [r#"v2.2.3 Version("v2")"#],
         "no schema shows that nothing must be migrated"
     );
+}
+
+#[test]
+fn a_cluster_whose_release_cannot_be_told_accepts_only_what_is_written_now() {
+    let catalog = Catalog::flux().unwrap();
+    let known = Known::new(&catalog);
+    let untold = || {
+        let mut untold = cluster(&["v2.6.4"]);
+        untold.installed = None;
+        untold.components.clear();
+        untold
+    };
+    let clusters = [cluster(&["v2.7.5", "v2.8.8"]), untold()];
+    let planned = with(&release("v2beta2"), (&clusters, &known), plan);
+    assert_eq!(words(&planned), ["ClusterLags a/r.yaml"]);
+    let (before, after) = (release("v2beta2"), release("v2"));
+    let refused = with(&before, (&clusters, &known), |situation| {
+        let mut law = law::Law::new(situation, &State::new(situation));
+        let now = law.after(&request(&before), &State::new(situation));
+        assert_eq!(now, [], "what stays is accepted");
+        with(&after, (&clusters, &known), |later| {
+            law.after(&request(&after), &State::new(later))
+        })
+    });
+    assert!(refused.iter().any(|of| of.cluster == 1 && of.release.is_none()));
 }
 
 /// Makes the request that upgrades from 2.2 to 2.6 and leaves a file as it is in a tree.

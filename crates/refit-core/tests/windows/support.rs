@@ -117,7 +117,7 @@ fn releases(planes: &Planes) -> BTreeSet<Version> {
         .collect();
     let repositories = planes::seen(&planes.repositories, &streams);
     let clusters = planes::clusters(planes, &repositories, &known);
-    let of = |cluster: Cluster| cluster.hops.into_iter().map(|hop| hop.to).chain([cluster.installed]);
+    let of = |cluster: Cluster| cluster.hops.into_iter().map(|hop| hop.to).chain(cluster.installed);
     clusters.into_iter().flat_map(of).collect()
 }
 

@@ -65,17 +65,17 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         let is_own = other.names() == own;
         let main = other.main();
         let version = main.and_then(|file| file.detection.version.clone());
-        let Some(installed) = version.or_else(|| is_own.then(|| route.from.clone())) else {
-            continue;
-        };
+        let installed = version.or_else(|| is_own.then(|| route.from.clone()));
         if is_own {
             place = clusters.len();
         }
-        if !known.knows(&installed) {
-            known = known.with(&installed, &target::installed(&ports, &other));
-        }
-        for file in other.files() {
-            schemas.add_all(&installed, &file.stream);
+        if let Some(installed) = &installed {
+            if !known.knows(installed) {
+                known = known.with(installed, &target::installed(&ports, &other));
+            }
+            for file in other.files() {
+                schemas.add_all(installed, &file.stream);
+            }
         }
         let components = main.map(|file| file.options.components.clone()).unwrap_or_default();
         clusters.push(Cluster {

@@ -13,5 +13,6 @@ mod people;
 mod pruning;
 mod race;
 mod routes;
+mod shared;
 mod story;
 mod world;

@@ -122,7 +122,8 @@ fn row_29_an_upgrade_touches_the_runtime_of_one_cluster_and_no_shared_applicatio
     let Some(world) = World::snapshot("sympatheticmoose+upgrade-repo/2021-12-16") else {
         return;
     };
-    // Beyond it, what the applications use is converted for all who share it.
+    // `kind-kind` alone applies `podinfo-deploy`, by its directory `user`; `minikube` has no runtime, and names it nowhere.
+    // Every version that it is written in is served up to v0.41.2; beyond that it is converted.
     world.upgrade(&["flux@v0.41.2"]);
     let runtime = ".weave-gitops/clusters/kind-kind/system/gitops-runtime.yaml";
     assert_eq!(world.changed(), [".refit/kind-kind.json", runtime]);

@@ -15,7 +15,7 @@ fn releases(minors: impl IntoIterator<Item = usize>) -> BTreeSet<Version> {
 fn lane(repository: usize, minors: &[usize]) -> Lane {
     Lane {
         repository,
-        at: release(minors[0]),
+        at: Some(release(minors[0])),
         hops: minors[1..].iter().map(|minor| release(*minor)).collect(),
     }
 }
@@ -137,6 +137,20 @@ fn a_shared_file_waits_for_the_cluster_that_lags_and_names_it_when_that_stays() 
 }
 
 #[test]
+fn a_file_that_a_cluster_of_unknown_release_shares_is_converted_for_nobody() {
+    let shared = item(0, "base", &[0..8, 3..20], &[0, 1]);
+    let mut model = Model {
+        lanes: vec![lane(0, &[6, 7, 9]), lane(0, &[2])],
+        items: vec![shared, item(0, "own", &[0..7, 3..20], &[0])],
+    };
+    model.lanes[1].at = None;
+    assert_eq!(
+        steps(model),
+        ["convert 0 {1: 1}", "upgrade 0 to v2.7.0 {}", "lane 0 item 0 lags [1]"]
+    );
+}
+
+#[test]
 fn repositories_that_a_hop_forces_get_a_request_each_and_those_of_others_none() {
     let model = Model {
         lanes: vec![lane(0, &[6, 8])],
@@ -186,12 +200,17 @@ fn newer(item: &Item) -> Vec<usize> {
 /// Tells whether all clusters but one accept a form of an item now.
 fn everywhere(model: &Model, item: &Item, form: usize, but: Option<usize>) -> bool {
     let mut others = item.reached.iter().filter(|lane| Some(**lane) != but);
-    others.all(|lane| item.forms[form].contains(&model.lanes[*lane].at))
+    others.all(|lane| {
+        model.lanes[*lane]
+            .at
+            .as_ref()
+            .is_some_and(|at| item.forms[form].contains(at))
+    })
 }
 
 /// Tells whether a hop takes nothing away that is accepted before it or could be converted before it.
 fn is_free(model: &Model, lane: usize) -> bool {
-    let (at, to) = (&model.lanes[lane].at, &model.lanes[lane].hops[0]);
+    let (at, to) = (model.lanes[lane].at.as_ref().unwrap(), &model.lanes[lane].hops[0]);
     let mut items = model.items.iter().filter(|item| item.reached.contains(&lane));
     items.all(|item| {
         let helped = |form: usize| everywhere(model, item, form, None) && fits(item, form, to);
@@ -306,7 +325,8 @@ fn told(model: &Model) -> String {
     let mut text = String::new();
     for lane in &model.lanes {
         let hops: Vec<String> = lane.hops.iter().map(ToString::to_string).collect();
-        text += &format!("lane in {}: {} {}\n", lane.repository, lane.at, hops.join(" "));
+        let at = lane.at.iter().map(ToString::to_string).collect::<String>();
+        text += &format!("lane in {}: {at} {}\n", lane.repository, hops.join(" "));
     }
     for item in &model.items {
         let forms: Vec<String> = item.forms.iter().map(|form| minors(form).join(" ")).collect();
@@ -328,7 +348,7 @@ fn told(model: &Model) -> String {
 /// Tells whether a cluster refuses something from the start.
 fn is_broken(model: &Model) -> bool {
     let refuses = |item: &Item| {
-        let mut lanes = item.reached.iter().map(|lane| &model.lanes[*lane].at);
+        let mut lanes = item.reached.iter().filter_map(|lane| model.lanes[*lane].at.as_ref());
         lanes.any(|at| !fits(item, 0, at))
     };
     model.items.iter().any(refuses)

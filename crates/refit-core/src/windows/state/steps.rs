@@ -55,7 +55,7 @@ impl State<'_> {
             }
         }
         self.seen.extend(looked);
-        Some(self.request(step, lane, made))
+        self.request(step, lane, made)
     }
 
     /// Lists what a hop forces and a conversion leaves, with the reason.
@@ -89,9 +89,10 @@ impl State<'_> {
         failed.collect()
     }
 
-    fn request(&mut self, step: &Step, lane: usize, made: Made) -> Request {
+    /// Makes the request; `None` for a lane whose release cannot be told, which has no hops.
+    fn request(&mut self, step: &Step, lane: usize, made: Made) -> Option<Request> {
         let cluster = &self.situation.clusters[lane];
-        let from = self.lanes[lane].at.clone();
+        let from = self.release(lane)?.clone();
         let to = self.next_release(lane).unwrap_or(&from).clone();
         for (file, bytes) in &made.edits {
             let executable = matches!(
@@ -117,7 +118,7 @@ impl State<'_> {
                 self.rounds.retain(|(of, _), _| *of != lane);
                 let of = &mut self.lanes[lane];
                 of.hops.remove(0);
-                of.at = to.clone();
+                of.at = Some(to.clone());
                 (
                     cluster.repository,
                     Stage::Upgrade {
@@ -128,7 +129,7 @@ impl State<'_> {
                 )
             }
         };
-        Request {
+        Some(Request {
             repository,
             stage,
             edits: made.edits,
@@ -137,7 +138,7 @@ impl State<'_> {
             notes: made.notes,
             needs: Vec::new(),
             gate: gate.into_iter().collect(),
-        }
+        })
     }
 
     /// Tells whether the next hop of a lane refuses a kind in a bundle although the files were converted.
@@ -156,7 +157,7 @@ impl State<'_> {
     /// Tells whether a rule finds its place in a bundle again after the files were converted.
     fn is_found_again(&self, bundle: usize, rule: &str, made: &Made) -> bool {
         let bundle = &self.bundles[bundle];
-        let releases = self.leading(bundle.reached.iter().map(|lane| &self.lanes[*lane].at), bundle);
+        let releases = self.leading(self.installed(bundle), bundle);
         let finds = |file: File| {
             let bytes = made.edits.get(&file).or_else(|| self.bytes(&file))?;
             let reading = self.readings.read(&file, bytes, (&releases, &self.accepted));
