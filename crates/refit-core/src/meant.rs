@@ -151,16 +151,16 @@ impl Survey {
             match kustomization(&self.tree, path) {
                 Ok(stream) => {
                     let roots = stream.documents().iter().filter_map(Document::root);
-                    let named = roots.flat_map(resources).filter(|node| self.is_missing(path, *node));
-                    let told = named.map(|node| {
-                        let before = &node.bytes()[..node.span().start];
-                        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                        broken(
-                            line,
-                            format!("it names `{}`, which is not there", node.text().unwrap_or_default()),
-                        )
-                    });
-                    found.extend(told.collect::<Vec<_>>());
+                    for root in roots {
+                        let missing = resources(root).into_iter().filter(|node| self.is_missing(path, *node));
+                        let folders = folders(root).into_iter().filter(|node| self.is_no_build(path, *node));
+                        found.extend(missing.chain(folders).map(|node| {
+                            let before = &node.bytes()[..node.span().start];
+                            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                            let named = node.text().unwrap_or_default();
+                            broken(line, format!("it names `{named}`, which is not there"))
+                        }));
+                    }
                 }
                 Err(reason) => found.push(broken(1, reason)),
             }
@@ -168,10 +168,25 @@ impl Survey {
         found
     }
 
-    /// Tells whether an entry names a manifest of the folder that is not there, and that no link leads to.
+    /// Tells whether an entry names a manifest of the folder that is not there.
     fn is_missing(&self, kustomization: &Path, entry: NodeRef<'_>) -> bool {
         let text = entry.text().unwrap_or_default();
         let is_manifest = Path::from(text).is_yaml() && !text.contains("://") && !text.contains('\n');
+        let path = reach::resolve(kustomization.directory(), text);
+        is_manifest && self.would_be_seen(kustomization, text) && self.tree.bytes(&Path::new(path)).is_none()
+    }
+
+    /// Tells whether an entry names a folder that has no kustomization. What could be a repository counts as there.
+    fn is_no_build(&self, kustomization: &Path, entry: NodeRef<'_>) -> bool {
+        let text = entry.text().unwrap_or_default();
+        let first = text.split('/').find(|part| !matches!(*part, "." | ".."));
+        let is_local = !text.contains([':', '@', '?', '\n']) && !first.unwrap_or_default().contains('.');
+        let path = reach::resolve(kustomization.directory(), text);
+        is_local && self.would_be_seen(kustomization, text) && reach::kustomization(&self.tree, &path).is_none()
+    }
+
+    /// Tells whether what an entry names is in the folder, and behind no link.
+    fn would_be_seen(&self, kustomization: &Path, text: &str) -> bool {
         let depth = kustomization
             .directory()
             .split('/')
@@ -183,7 +198,7 @@ impl Survey {
         let is_linked = ends
             .into_iter()
             .any(|end| self.tree.unread(&Path::new(&path[..end])).is_some());
-        is_manifest && !leaves && !is_linked && self.tree.bytes(&Path::new(path)).is_none()
+        !leaves && !is_linked
     }
 
     fn is_directory(&self, directory: &str) -> bool {
@@ -192,11 +207,18 @@ impl Survey {
 }
 
 /// Lists what is read when a directory is built: resources, kustomizations, and every file that these name anywhere, such as
-/// patches, replacements and files of generators.
+/// patches, replacements and files of generators. A kustomization that cannot be read may name all that is beside it.
 pub fn reached_from(tree: &Tree, directory: &str) -> BTreeSet<Path> {
     let build = reach::of(tree, directory);
     let named: Vec<Path> = build.kustomizations.iter().flat_map(|path| named(tree, path)).collect();
+    let unread = build
+        .kustomizations
+        .iter()
+        .filter(|path| kustomization(tree, path).is_err());
+    let beside = unread.flat_map(|path| tree.within(path.directory()));
+    let beside: Vec<Path> = beside.map(|(path, _)| path.clone()).collect();
     let mut reached = build.resources;
+    reached.extend(beside);
     reached.extend(build.kustomizations);
     reached.extend(named);
     reached
@@ -224,6 +246,16 @@ fn resources(root: NodeRef<'_>) -> Vec<NodeRef<'_>> {
         found.extend(items(field).into_iter().filter_map(|item| item.get("path")));
     }
     found
+}
+
+/// Lists the entries of a kustomization that can only be folders with a kustomization.
+fn folders(root: NodeRef<'_>) -> Vec<NodeRef<'_>> {
+    let fields = ["bases", "components"].into_iter();
+    fields
+        .filter_map(|field| root.get(field))
+        .flat_map(NodeRef::items)
+        .filter(|node| !Path::from(node.text().unwrap_or_default()).is_yaml())
+        .collect()
 }
 
 /// Lists the files that a kustomization names anywhere in it.
@@ -390,12 +422,30 @@ mod tests {
     }
 
     #[test]
+    fn a_kustomization_that_cannot_be_read_leaves_out_nothing_beside_it() {
+        let files = [
+            ("sync.yaml", sync("./", "main")),
+            ("kustomization.yaml", "resources: [sync.yaml, a]\n".into()),
+            ("a/kustomization.yaml", "resources: [\n".into()),
+            ("a/a.yaml", String::new()),
+            ("b/b.yaml", String::new()),
+        ];
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        assert_eq!(
+            meant(&files).unwrap(),
+            ["a/a.yaml", "a/kustomization.yaml", "kustomization.yaml", "sync.yaml"]
+        );
+    }
+
+    #[test]
     fn kustomizations_that_cannot_be_built_are_told_with_their_line() {
         let mut survey = Survey::new();
-        let text = "resources:\n- a.yaml\n- gone.yaml\n- linked/b.yaml\n- ../../outside.yaml\n- https://example.org/x.yaml\n- folder\n";
+        let text = "resources:\n- a.yaml\n- gone.yaml\n- linked/b.yaml\n- ../../outside.yaml\n- https://example.org/x.yaml\n- folder\n\
+                    components: [there, gone, ../../outside, linked/b, github.com/o/r//c]\n";
         for (path, text) in [
             ("c/kustomization.yaml", text),
             ("c/a.yaml", ""),
+            ("c/there/kustomization.yaml", "kind: Component\n"),
             ("d/kustomization.yaml", "resources: [\n"),
         ] {
             survey.note(&Path::from(path), text.as_bytes(), None);
@@ -410,6 +460,7 @@ mod tests {
             lines,
             [
                 "x/c/kustomization.yaml:3: it names `gone.yaml`, which is not there",
+                "x/c/kustomization.yaml:8: it names `gone`, which is not there",
                 "x/d/kustomization.yaml:1: line 1, column 12: unclosed bracket '['"
             ]
         );
