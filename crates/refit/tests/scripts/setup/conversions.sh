@@ -30,3 +30,16 @@ plain() {
     printf '{"apiVersion": "source.toolkit.fluxcd.io/v1beta2", "kind": "GitRepository", "metadata": {"name": "r"}}\n' > files/r.json
     printf 'apiVersion: v1\nkind: Service\nmetadata: {name: s}\n' > files/service.yaml
 }
+
+# Begins a scene in a folder of its own: the plane, and what stdin adds as a file that it reaches; keeps a copy.
+scene() { # name file
+    rm -rf "../$1" "../$1.before"; mkdir "../$1" && cd "../$1" && plane && rm -r old
+    mkdir -p "$(dirname "$2")" && cat >> "$2" && cp -R . "../$1.before"
+}
+
+# Counts the files that are not what they were, and names those that are byte for byte.
+kept() {
+    (cd "../$(basename "$PWD").before" && find . -type f | sort) | while read -r file; do
+        cmp -s "$file" "../$(basename "$PWD").before/$file" && echo "equal: $file" || echo changed
+    done | sort | uniq -c | sed -E 's/^ *//;s/^1 equal/equal/'
+}

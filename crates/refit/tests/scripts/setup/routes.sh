@@ -61,3 +61,7 @@ surroundings() {
     sed -i 's/^  interval: 5m/&\n  maxHistory: 10/; s/^      chart: web/&\n      valuesFile: values-prod.yaml # of ours/' apps/web.yaml
     git add . && git commit -qm 'Run more'
 }
+
+# Takes the definitions whose names match an expression out of a snapshot, or keeps them alone.
+without() { awk -v name="\n  name: ($1)" 'BEGIN { RS = ORS = "---\n" } !(/kind: CustomResourceDefinition/ && $0 ~ name)'; }
+alone() { awk -v name="\n  name: ($1)" 'BEGIN { RS = ORS = "---\n" } /kind: CustomResourceDefinition/ && $0 ~ name'; }
