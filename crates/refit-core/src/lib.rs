@@ -44,6 +44,7 @@ pub mod route;
 pub mod migration;
 pub mod repair;
 pub mod windows;
+pub mod served;
 pub mod pruning;
 pub mod rollback;
 pub mod request;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{Api, Catalog};
+use crate::catalog::{Api, ApiVersions, Catalog, Resource};
 use crate::check::{Definitions, names};
 use crate::evidence::Evidence;
 use crate::release::Version;
@@ -82,6 +82,17 @@ impl<'a> Known<'a> {
         self.releases.iter()
     }
 
+    /// Gives the catalog with what some releases have that it does not say, as far as it is known.
+    pub fn noted(&self, releases: &BTreeSet<Version>) -> Catalog {
+        let mut resources = self.catalog.resources().to_vec();
+        for resource in &mut resources {
+            for release in releases {
+                note(resource, release, self);
+            }
+        }
+        self.catalog.clone().with_resources(resources)
+    }
+
     /// Gives the catalog.
     pub fn catalog(&self) -> &'a Catalog {
         self.catalog
@@ -147,4 +158,26 @@ pub(crate) fn matrix(definitions: &Definitions, catalog: &Catalog) -> Matrix {
         matrix.insert(crd.clone(), versions);
     }
     matrix
+}
+
+/// Notes in the history of a kind what a release has that the catalog does not say.
+fn note(resource: &mut Resource, release: &Version, known: &Known<'_>) {
+    let Some(has) = known.versions(&resource.crd, release) else {
+        return;
+    };
+    let before = resource.changes.iter().rfind(|change| change.from <= *release);
+    if before.is_some_and(|before| before.served == has.served && before.storage == has.storage) {
+        return;
+    }
+    let deprecated = before.map(|before| before.deprecated.clone()).unwrap_or_default();
+    let said = ApiVersions {
+        from: release.clone(),
+        deprecated: deprecated.into_iter().filter(|old| has.served.contains(old)).collect(),
+        served: has.served,
+        storage: has.storage,
+        trust: false,
+    };
+    resource.changes.retain(|change| change.from != *release);
+    let at = resource.changes.partition_point(|change| change.from < *release);
+    resource.changes.insert(at, said);
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::seen::Kind;
-use crate::catalog::{ApiVersions, Catalog, Resource};
+use crate::catalog::{Catalog, Resource};
 use crate::conversion::Wanted;
 use crate::release::Version;
 use crate::route::Known;
@@ -29,17 +29,11 @@ impl<'a> Accepted<'a> {
     pub(super) fn of(known: &'a Known<'a>, releases: BTreeSet<Version>) -> Self {
         let unknown = releases.iter().filter(|release| known.of(release).is_none());
         let unknown: BTreeSet<Version> = unknown.cloned().collect();
-        let mut resources = known.catalog().resources().to_vec();
-        for resource in &mut resources {
-            for release in releases.difference(&unknown) {
-                note(resource, release, known);
-            }
-        }
         Self {
+            catalog: known.noted(&releases),
             known,
             releases,
             unknown,
-            catalog: known.catalog().clone().with_resources(resources),
             wanted: RefCell::default(),
         }
     }
@@ -85,26 +79,4 @@ impl<'a> Accepted<'a> {
         wanted.insert(releases.clone(), Rc::clone(&made));
         made
     }
-}
-
-/// Notes in the history of a kind what a release has that the catalog does not say.
-fn note(resource: &mut Resource, release: &Version, known: &Known<'_>) {
-    let Some(has) = known.versions(&resource.crd, release) else {
-        return;
-    };
-    let before = resource.changes.iter().rfind(|change| change.from <= *release);
-    if before.is_some_and(|before| before.served == has.served && before.storage == has.storage) {
-        return;
-    }
-    let deprecated = before.map(|before| before.deprecated.clone()).unwrap_or_default();
-    let said = ApiVersions {
-        from: release.clone(),
-        deprecated: deprecated.into_iter().filter(|old| has.served.contains(old)).collect(),
-        served: has.served,
-        storage: has.storage,
-        trust: false,
-    };
-    resource.changes.retain(|change| change.from != *release);
-    let at = resource.changes.partition_point(|change| change.from < *release);
-    resource.changes.insert(at, said);
 }

@@ -126,7 +126,7 @@ fn an_object_in_a_version_that_neither_release_serves_blocks_and_nothing_can_be_
     assert!(
         blocks.iter().any(|one| one
             .message
-            .contains("written as `v3`, which neither v2.8.8 nor v2.9.4 serves")),
+            .contains("written in `helm.toolkit.fluxcd.io/v3`, which v2.9.4 does not serve")),
         "{blocks:#?}"
     );
     assert!(upgrade(&world, "").starts_with("3 "), "{}", upgrade(&world, ""));

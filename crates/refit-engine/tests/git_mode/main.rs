@@ -13,6 +13,7 @@ mod people;
 mod pruning;
 mod race;
 mod routes;
+mod scanned;
 mod shared;
 mod story;
 mod world;
