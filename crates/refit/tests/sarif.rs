@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Map, Value};
@@ -66,26 +67,36 @@ const ODD: [(&str, &str); 8] = [
     ("plain-._~/A1.yaml", "plain-._~/A1.yaml"),
 ];
 
-/// Scans files by name and content.
-fn scan(files: &[(&str, &str)]) -> Value {
+/// Writes files by name and content into a folder of their own.
+fn laid_out(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_refit"))
-        .args(["scan", "--to", "flux@v2.9.4", ".", "-o", "sarif"])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let found = output.status.code() == Some(3) || files.is_empty();
-    assert!(found, "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    folder
 }
 
-/// A scan whose findings stand at a line, at a file alone, and in files of odd names.
-fn log() -> Value {
+/// Scans a folder and gives what is printed in one of the forms.
+fn run(folder: &Path, form: &str) -> Vec<u8> {
+    let output = Command::new(env!("CARGO_BIN_EXE_refit"))
+        .args(["scan", "--to", "flux@v2.9.4", ".", "-o", form])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let answered = [Some(0), Some(3)].contains(&output.status.code());
+    assert!(answered, "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Scans files by name and content.
+fn scan(files: &[(&str, &str)]) -> Value {
+    serde_json::from_slice(&run(laid_out(files).path(), "sarif")).unwrap()
+}
+
+/// Files whose findings stand at a line, or have odd names.
+fn files() -> Vec<(&'static str, &'static str)> {
     let mut files: Vec<(&str, &str)> = ODD.iter().map(|(name, _)| (*name, RELEASE)).collect();
     files.push(("broken.yaml", "apiVersion: helm.toolkit.fluxcd.io/v2beta1\nkind: [\n"));
     files.push(("kustomization.yaml", "resources:\n- gone.yaml\n"));
@@ -97,7 +108,7 @@ fn log() -> Value {
         "newer.yaml",
         "apiVersion: notification.toolkit.fluxcd.io/v9\nkind: Alert\nmetadata: {name: a}\n",
     ));
-    scan(&files)
+    files
 }
 
 /// Takes a value as an object of the standard: it has what it must have, and nothing that the schema does not know.
@@ -213,7 +224,7 @@ fn check(log: &Value) -> Vec<(String, String)> {
 
 #[test]
 fn the_log_has_what_sarif_asks_for() {
-    let results = check(&log());
+    let results = check(&scan(&files()));
     let ids: BTreeSet<&str> = results.iter().map(|(id, _)| id.as_str()).collect();
     let wanted = "ApiVersionNewer ApiVersionRemoved FieldRemoved OverlayBroken UnreadableManifest";
     assert_eq!(ids.into_iter().collect::<Vec<_>>().join(" "), wanted);
@@ -221,7 +232,7 @@ fn the_log_has_what_sarif_asks_for() {
 
 #[test]
 fn each_name_of_a_file_becomes_a_uri_that_leads_back_to_it() {
-    let results = check(&log());
+    let results = check(&scan(&files()));
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, uri) in &results {
         *found.entry(uri).or_default() += 1;
@@ -254,4 +265,31 @@ fn a_result_stands_at_the_first_sign_of_what_it_is_about() {
 #[test]
 fn a_log_of_nothing_is_complete_and_has_no_results() {
     assert_eq!(check(&scan(&[])), []);
+}
+
+#[test]
+fn the_log_says_what_json_says() {
+    let folder = laid_out(&files());
+    let said = |form: &str| -> Value { serde_json::from_slice(&run(folder.path(), form)).unwrap() };
+    let (log, json) = (said("sarif"), said("json"));
+    let mut wanted: Vec<(String, Option<u64>)> = Vec::new();
+    for used in json["uses"].as_array().unwrap() {
+        wanted.push((used["path"].as_str().unwrap().to_owned(), used["line"].as_u64()));
+    }
+    for finding in json["findings"].as_array().unwrap() {
+        let subject = finding["subject"].as_str().unwrap();
+        let parted = subject
+            .rsplit_once(':')
+            .and_then(|(path, line)| Some((path, line.parse().ok()?)));
+        wanted.push(parted.map_or((subject.to_owned(), None), |(path, line)| (path.to_owned(), Some(line))));
+    }
+    let results = log["runs"][0]["results"].as_array().unwrap().iter().map(|result| {
+        let physical = &result["locations"][0]["physicalLocation"];
+        let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
+        (decoded(uri), physical["region"]["startLine"].as_u64())
+    });
+    let mut found: Vec<(String, Option<u64>)> = results.collect();
+    found.sort();
+    wanted.sort();
+    assert_eq!(found, wanted);
 }
