@@ -15,6 +15,7 @@ mod draft;
 mod wrap;
 mod template;
 mod run;
+mod pointed;
 mod emit;
 mod write;
 mod verify;
@@ -22,10 +23,12 @@ mod verify;
 use std::ops::Range;
 
 use crate::edit::Splice;
+use crate::elements;
 use crate::parse::{Kind, NodeRef};
 
 pub use field::{Field, InvalidField};
 pub use pattern::{InvalidPattern, Pattern};
+pub use pointed::{Aim, Fate, Pointed, Reason, fate};
 pub use rule::{Condition, Defaults, Operation, Place, Rule, Shapes, Texts, Weight};
 pub use version::compare_versions;
 
@@ -153,6 +156,18 @@ fn convert_extent(object: NodeRef<'_>, wanted: Option<&str>, rules: &[&Rule], ex
             outcome.untouched()
         }
     }
+}
+
+/// Gives the splices that take items out of a list with their comments; `None` where none would stay, or it cannot be done
+/// without touching others.
+pub fn without(list: NodeRef<'_>, gone: &[usize]) -> Option<Vec<Splice>> {
+    let Kind::Sequence(layout) = list.kind() else {
+        return None;
+    };
+    let all = elements::elements(list);
+    let gone: Vec<bool> = (0..all.len()).map(|index| gone.contains(&index)).collect();
+    let some_stay = gone.contains(&false);
+    some_stay.then(|| elements::remove(layout, &all, &gone).ok()).flatten()
 }
 
 /// Reads group, version and kind.

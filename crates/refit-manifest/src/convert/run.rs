@@ -4,6 +4,7 @@
 
 mod moves;
 mod steps;
+mod trace;
 
 use std::cmp::Ordering;
 
@@ -13,6 +14,8 @@ use super::rule::{Condition, Rule, Weight};
 use super::version::compare_versions;
 use super::{Change, Converted, Review};
 use crate::parse::NodeRef;
+
+pub(super) use trace::{Followed, Met, Traced, trace};
 
 /// The object and what is wanted of it.
 pub(super) struct Subject<'a, 'r> {

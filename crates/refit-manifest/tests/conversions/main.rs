@@ -5,4 +5,5 @@
 mod support;
 
 mod operations;
+mod pointed;
 mod refusals;
