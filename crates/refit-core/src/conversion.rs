@@ -4,6 +4,7 @@
 //! with every sure conversion made. What cannot be converted stays byte for byte and says why. Needs no other file.
 
 mod judge;
+mod pointers;
 mod wanted;
 
 use std::fmt;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use refit_manifest::{Path, Stream, edit, stream};
 
 use crate::finding::{Code, Finding};
-use crate::places::{self, Sort, TroubleSort, Visit};
+use crate::places::{self, Content, Sort, TroubleSort, Visit};
 use crate::release::Version;
 use crate::report::UseLine;
 
@@ -190,12 +191,17 @@ impl Reading {
 
 /// Reads a file; what it gives is both the answer of a scan and that of a conversion.
 pub fn read(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
+    read_content(&Content::Objects, path, bytes, wanted)
+}
+
+/// Reads a file of which it is known what its documents are; see [`read_as`].
+pub fn read_content(content: &Content, path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
     let mut reading = Reading::untouched(bytes);
-    if !wanted.may_concern(path, bytes) {
+    if !wanted.may_concern_as(content, path, bytes) {
         return reading;
     }
     match Stream::split(Arc::clone(bytes)) {
-        Ok(stream) => read_stream(path, &stream, wanted),
+        Ok(stream) => read_as(content, path, &stream, wanted),
         Err(error) => {
             reading.findings.push(unreadable(path, &error));
             reading
@@ -205,19 +211,19 @@ pub fn read(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
 
 /// Reads a file that is split already.
 pub fn read_stream(path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
-    read_as(Sort::Object, path, stream, wanted)
+    read_as(&Content::Objects, path, stream, wanted)
 }
 
-/// Reads a file whose documents are known to be of a sort: with [`Sort::Patch`] they may lack what objects must have.
+/// Reads a file of which it is known what its documents are: patches may lack what objects must have, and may be operations.
 ///
 /// What stands inside a field that a rule moves or wraps is edited first, and the field in another pass over the result.
-pub fn read_as(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
-    let (mut reading, mut open) = pass(sort, path, stream, wanted);
+pub fn read_as(content: &Content, path: &Path, stream: &Stream, wanted: &Wanted) -> Reading {
+    let (mut reading, mut open) = pass(content, path, stream, wanted);
     for _ in 0..PASSES {
         if open.is_empty() {
             break;
         }
-        let Some((bytes, deferred)) = later_pass(sort, path, &reading, (&open, wanted)) else {
+        let Some((bytes, deferred)) = later_pass(content, path, &reading, (&open, wanted)) else {
             break;
         };
         reading.bytes = bytes;
@@ -230,10 +236,10 @@ pub fn read_as(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> Rea
 }
 
 /// Reads a file once; also gives the indices of the uses whose edits wait for those inside of them.
-fn pass(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> (Reading, Vec<usize>) {
+fn pass(content: &Content, path: &Path, stream: &Stream, wanted: &Wanted) -> (Reading, Vec<usize>) {
     let mut reading = Reading::untouched(stream.bytes());
     let mut judge = judge::Judge::new(path, stream, wanted);
-    let splices = places::walk(path, (stream, sort), wanted.interest(), &mut judge);
+    let splices = places::walk(path, (stream, content), wanted.interest(), &mut judge);
     match edit::apply(stream.bytes(), &splices) {
         Ok(converted) if !splices.is_empty() => reading.bytes = converted,
         Ok(_) => {}
@@ -259,13 +265,13 @@ fn pass(sort: Sort, path: &Path, stream: &Stream, wanted: &Wanted) -> (Reading, 
 
 /// Makes the edits that waited; gives the bytes and which of them wait still, `None` where others than these would be made.
 fn later_pass(
-    sort: Sort,
+    content: &Content,
     path: &Path,
     reading: &Reading,
     (open, wanted): (&[usize], &Wanted),
 ) -> Option<(Arc<[u8]>, Vec<usize>)> {
     let stream = Stream::split(Arc::clone(&reading.bytes)).ok()?;
-    let (next, deferred) = pass(sort, path, &stream, wanted);
+    let (next, deferred) = pass(content, path, &stream, wanted);
     let same = |old: &Use, new: &Use| (&old.object, &old.what, &old.rule) == (&new.object, &new.what, &new.rule);
     let made: Vec<usize> = (0..next.uses.len())
         .filter(|at| next.uses[*at].convertible == Convertible::Yes)
@@ -284,11 +290,6 @@ fn later_pass(
 const PASSES: usize = 8;
 
 const ENTANGLED: &str = "two edits would touch the same text";
-
-/// Reads a file and gives it converted; the same as [`read`].
-pub fn convert(path: &Path, bytes: &Arc<[u8]>, wanted: &Wanted) -> Reading {
-    read(path, bytes, wanted)
-}
 
 /// Says that a file is no stream of documents.
 pub fn unreadable(path: &Path, error: &stream::Error) -> Finding {

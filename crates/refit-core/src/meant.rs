@@ -11,6 +11,7 @@ use refit_manifest::parse::{Kind, NodeRef};
 use refit_manifest::{Document, Entry, Path, Stream, Tree};
 
 use crate::finding::{Code, Finding};
+use crate::places::{self, Content};
 use crate::roots;
 
 /// What was seen of a folder so far.
@@ -125,10 +126,10 @@ impl Survey {
         Meant::Reached(meant)
     }
 
-    /// Lists the files that kustomizations of the folder name as patches: they hold parts of objects.
-    pub fn patches(&self) -> BTreeSet<Path> {
+    /// Tells what the files hold that kustomizations of the folder name as patches or replacements.
+    pub fn contents(&self) -> BTreeMap<Path, Content> {
         let kustomizations = self.tree.paths().filter(|path| reach::is_kustomization(path));
-        kustomizations.flat_map(|path| patches(&self.tree, path)).collect()
+        join(kustomizations.flat_map(|path| contents(&self.tree, path)))
     }
 
     /// Notes a link, which is not followed; what is below it is not missed.
@@ -277,21 +278,36 @@ fn named(tree: &Tree, kustomization: &Path) -> Vec<Path> {
     found
 }
 
-/// Lists the files that a kustomization names as patches.
-pub fn patches(tree: &Tree, kustomization: &Path) -> Vec<Path> {
+/// Lists the files that a kustomization names as patches or replacements, with what they hold.
+pub fn contents(tree: &Tree, kustomization: &Path) -> Vec<(Path, Content)> {
     let bytes = tree.bytes(kustomization).map(Arc::clone);
     let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     for root in stream.documents().iter().filter_map(Document::root) {
-        for field in ["patches", "patchesStrategicMerge"] {
-            let items = root.get(field).into_iter().flat_map(NodeRef::items);
-            let names = items.filter_map(|item| item.get("path").unwrap_or(item).text());
-            found.extend(names.filter_map(|name| file(tree, kustomization, name)));
+        for field in ["patches", "patchesStrategicMerge", "patchesJson6902", "replacements"] {
+            for item in root.get(field).into_iter().flat_map(NodeRef::items) {
+                let content = match field {
+                    "replacements" => Content::Replacements,
+                    _ => Content::Patch(item.get("target").map(places::Target::read).into_iter().collect()),
+                };
+                let name = item.get("path").unwrap_or(item).text();
+                let path = name.and_then(|name| file(tree, kustomization, name));
+                found.extend(path.map(|path| (path, content)));
+            }
         }
     }
     found
+}
+
+/// Joins what several kustomizations say of files.
+pub fn join<K: Ord>(said: impl IntoIterator<Item = (K, Content)>) -> BTreeMap<K, Content> {
+    let mut joined: BTreeMap<K, Content> = BTreeMap::new();
+    for (file, content) in said {
+        joined.entry(file).or_default().join(content);
+    }
+    joined
 }
 
 /// Finds the file that a text names, such as `patch.yaml` or `key=file.yaml`.

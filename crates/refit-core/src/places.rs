@@ -7,6 +7,7 @@
 mod inside;
 mod interest;
 mod shape;
+mod target;
 mod walk;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use refit_manifest::edit::Splice;
 use refit_manifest::parse::NodeRef;
 
 pub use interest::{Interest, Owner};
+pub use target::{Content, Target};
 pub use walk::walk;
 
 /// What stands at a place.
@@ -36,6 +38,8 @@ pub enum Sort {
     Reference,
     /// Another text that names group and version.
     Mention,
+    /// An operation of a JSON patch, or a field path of a replacement.
+    Pointer,
 }
 
 impl Sort {
@@ -50,6 +54,7 @@ impl Sort {
             Self::Target => "target",
             Self::Reference => "reference",
             Self::Mention => "mention",
+            Self::Pointer => "pointer",
         }
     }
 
@@ -100,6 +105,48 @@ impl Place<'_> {
     }
 }
 
+/// Where fields of objects that stand elsewhere are named.
+#[derive(Clone, Debug)]
+pub struct Pointers<'a> {
+    /// The list of operations, or the text of a field path.
+    pub node: NodeRef<'a>,
+    /// Which of the two it is.
+    pub form: PointerForm,
+    /// The objects; each target stands for a use of the same operations.
+    pub targets: &'a [Target],
+    /// The object around it.
+    pub within: &'a str,
+    /// How sure it is.
+    pub trust: Trust,
+    /// Where the text stands that the node is part of.
+    pub(crate) frame: &'a Frame<'a>,
+}
+
+impl Pointers<'_> {
+    /// Gives the span of a node's text in the file; as near as it can be told.
+    pub fn in_file(&self, span: Range<usize>) -> Range<usize> {
+        self.frame.in_file(span)
+    }
+}
+
+/// How fields are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerForm {
+    /// By pointers in a list of operations.
+    Operations,
+    /// By the field path of a replacement.
+    FieldPath,
+}
+
+/// What is done with pointers.
+#[derive(Clone, Debug, Default)]
+pub struct Pointed {
+    /// The splices, over the text that the node is part of.
+    pub splices: Vec<Splice>,
+    /// The operations that these take out.
+    pub gone: Vec<usize>,
+}
+
 /// A text and the text around it.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
@@ -139,6 +186,10 @@ pub enum TroubleSort {
 pub trait Visit {
     /// Takes a place; gives the splices over the text that its nodes are part of.
     fn place(&mut self, place: &Place<'_>) -> Vec<Splice>;
+    /// Takes operations or a field path.
+    fn pointers(&mut self, _pointers: &Pointers<'_>) -> Pointed {
+        Pointed::default()
+    }
     /// Takes a part that cannot be walked.
     fn trouble(&mut self, trouble: Trouble);
     /// Marks how far it came.

@@ -11,7 +11,7 @@ use refit_manifest::{Path, Stream};
 use super::wanted::{Kind, Standing, Wanted};
 use super::{Convertible, Note, Use, What};
 use crate::finding::{Code, Finding};
-use crate::places::{Place, Sort, Trouble, Trust, Visit};
+use crate::places::{Place, Pointed, Pointers, Sort, Trouble, Trust, Visit};
 
 /// What is known so far about a file.
 pub(super) struct Judge<'a> {
@@ -19,7 +19,7 @@ pub(super) struct Judge<'a> {
     text: &'a str,
     /// Where each line begins.
     lines: Vec<usize>,
-    wanted: &'a Wanted,
+    pub(super) wanted: &'a Wanted,
     pub(super) uses: Vec<Use>,
     pub(super) notes: Vec<Note>,
     pub(super) findings: Vec<Finding>,
@@ -59,7 +59,20 @@ impl<'a> Judge<'a> {
 
     /// Notes a use at a span of the text that the place is part of.
     fn used(&mut self, place: &Place<'_>, span: Range<usize>, (what, convertible): (What, Convertible)) -> &mut Use {
-        let span = place.in_file(span);
+        let about = (place.sort, object(place), place.within);
+        let used = self.note(place.in_file(span), about, (what, convertible));
+        place.group.clone_into(&mut used.group);
+        place.kind.clone_into(&mut used.kind);
+        used
+    }
+
+    /// Notes a use at a span of the file; what stands there, the object and what is around it are given.
+    pub(super) fn note(
+        &mut self,
+        span: Range<usize>,
+        (sort, object, within): (Sort, String, &str),
+        (what, convertible): (What, Convertible),
+    ) -> &mut Use {
         let (line, column) = self.position(span.start);
         let at = self.uses.len();
         self.uses.push(Use {
@@ -67,11 +80,11 @@ impl<'a> Judge<'a> {
             line,
             column,
             span,
-            sort: place.sort,
-            object: object(place),
-            within: place.within.to_owned(),
-            group: place.group.to_owned(),
-            kind: place.kind.to_owned(),
+            sort,
+            object,
+            within: within.to_owned(),
+            group: String::new(),
+            kind: String::new(),
             what,
             since: None,
             removed_in: None,
@@ -279,6 +292,10 @@ impl Visit for Judge<'_> {
         }
     }
 
+    fn pointers(&mut self, pointers: &Pointers<'_>) -> Pointed {
+        self.point(pointers)
+    }
+
     fn trouble(&mut self, trouble: Trouble) {
         self.findings.push(super::trouble(self.path, &trouble));
     }
@@ -310,7 +327,7 @@ fn object(place: &Place<'_>) -> String {
             .filter(|text| !text.is_empty())
     };
     let (name, namespace) = match place.sort {
-        Sort::Mention | Sort::List => (None, None),
+        Sort::Mention | Sort::List | Sort::Pointer => (None, None),
         Sort::Target | Sort::Reference => (text(&["name"]), text(&["namespace"])),
         _ => (text(&["metadata", "name"]), text(&["metadata", "namespace"])),
     };
@@ -327,7 +344,7 @@ fn object(place: &Place<'_>) -> String {
 }
 
 /// Says why a place that is not certain is left as it is.
-fn reserve(trust: &Trust) -> Convertible {
+pub(super) fn reserve(trust: &Trust) -> Convertible {
     match trust {
         Trust::Certain => Convertible::Yes,
         Trust::Review(reason) => Convertible::Review((*reason).to_owned()),

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use refit_kustomize::reach;
 use refit_manifest::convert::{self, Rule};
 use refit_manifest::{Path, Stream};
+use regex::Regex;
 
 use crate::catalog::rules::ConversionRules;
 use crate::catalog::{ApiVersions, Catalog, Resource};
 use crate::generated::Definition;
-use crate::places::Interest;
+use crate::places::{Content, Interest, Target};
 use crate::release::Version;
 
 /// What is to be written.
@@ -42,6 +43,18 @@ pub(super) struct Kind {
     served: Option<BTreeSet<String>>,
     deprecated: BTreeSet<String>,
     pub(super) write: Option<String>,
+}
+
+/// A kind whose objects a patch can be for.
+pub(super) struct Meant<'a> {
+    pub(super) group: &'a str,
+    pub(super) kind: &'a str,
+    /// The version that they are written in; `None` where that is not said.
+    pub(super) version: Option<&'a str>,
+    /// The version that they are converted to.
+    pub(super) wanted: Option<&'a str>,
+    /// Whether it is this kind for sure.
+    pub(super) is_sure: bool,
 }
 
 /// How a version stands to the releases.
@@ -165,6 +178,16 @@ impl Wanted {
         Self::is_candidate(path.file_name()) && self.names_version(path, bytes)
     }
 
+    /// The same of a file of which it is known what its documents are.
+    pub fn may_concern_as(&self, content: &Content, path: &Path, bytes: &[u8]) -> bool {
+        let can_point = match content {
+            Content::Objects => false,
+            Content::Patch(targets) => targets.iter().any(|target| !self.meant(target).is_empty()),
+            Content::Replacements => true,
+        };
+        self.may_concern(path, bytes) || (can_point && self.interest.can_select(bytes))
+    }
+
     /// Tells whether a file of this name is looked at: YAML, JSON, and kustomizations by all their names.
     pub fn is_candidate(file_name: &str) -> bool {
         let ending = file_name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -206,6 +229,49 @@ impl Wanted {
         let of_group = self.rules.get(group).into_iter().flatten();
         let about = |rule: &&Arc<Rule>| rule.kinds.iter().any(|known| known == kind);
         of_group.filter(about).map(|rule| &**rule).collect()
+    }
+}
+
+impl Wanted {
+    /// Lists the kinds with rules that a selector can mean.
+    pub(super) fn meant<'a>(&'a self, target: &'a Target) -> Vec<Meant<'a>> {
+        let ruled = self.rules.values().flatten();
+        let ruled = ruled.flat_map(|rule| rule.kinds.iter().map(|kind| (rule.group.as_str(), kind.as_str())));
+        let fits = |(group, kind): &(&str, &str)| selects(&target.group, group) && selects(&target.kind, kind);
+        let kinds: BTreeSet<(&str, &str)> = ruled.filter(fits).collect();
+        let is_named = |(group, kind): (&str, &str)| target.group == group && target.kind == kind;
+        let kinds = kinds.into_iter().filter_map(|(group, kind)| {
+            let known = self.kind(group, kind);
+            let is_said = known.is_some_and(|known| known.first(&target.version).is_some());
+            let version = is_said.then_some(target.version.as_str());
+            let wanted = match (known, version) {
+                (Some(known), Some(version)) => match known.standing(version) {
+                    Standing::Old(write) => write,
+                    Standing::Fine => None,
+                    Standing::Newer => return None,
+                },
+                (known, _) => known.and_then(|known| known.write.as_deref()),
+            };
+            Some(Meant {
+                group,
+                kind,
+                version,
+                wanted,
+                is_sure: is_named((group, kind)),
+            })
+        });
+        kinds.collect()
+    }
+}
+
+/// Tells whether a part of a selector fits a text: it is empty, the same, or a pattern for the whole of it.
+fn selects(pattern: &str, text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    match pattern {
+        "" => true,
+        pattern if pattern == text => true,
+        pattern if pattern.chars().all(is_plain) => false,
+        pattern => Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|pattern| pattern.is_match(text)),
     }
 }
 

@@ -25,6 +25,8 @@ enum Form {
     Plain,
     Single,
     Double,
+    /// Somewhere in the scalar: it is not known where.
+    Folded,
     /// By lines.
     Literal {
         indent: String,
@@ -57,8 +59,20 @@ impl Inside {
         .filter(|inside| scalar.parsed().is_masked() || scalar.text() == Some(&*inside.text))
     }
 
+    /// Takes the text of a scalar whose bytes stand somewhere in it; nothing can be spliced into it.
+    pub(crate) fn folded(scalar: NodeRef<'_>) -> Option<Self> {
+        Some(Self {
+            text: scalar.text()?.to_owned(),
+            form: Form::Folded,
+            runs: vec![(0, scalar.span().start)],
+        })
+    }
+
     /// Gives the place of a byte of the text.
     pub(crate) fn offset(&self, at: usize) -> usize {
+        if self.form == Form::Folded {
+            return self.runs.first().map_or(at, |(_, place)| *place);
+        }
         let run = self.runs.partition_point(|(start, _)| *start <= at).saturating_sub(1);
         self.runs.get(run).map_or(at, |(start, place)| place + (at - start))
     }
@@ -70,7 +84,7 @@ impl Inside {
 
     fn splice(&self, splice: Splice) -> Splice {
         match &self.form {
-            Form::Plain => self.moved(&splice.range, splice.text),
+            Form::Plain | Form::Folded => self.moved(&splice.range, splice.text),
             Form::Single => self.moved(&splice.range, splice.text.replace('\'', "''")),
             Form::Double => {
                 let written = scalar::write(&splice.text, Style::Double);

@@ -78,10 +78,10 @@ impl Interest {
         })
     }
 
-    /// Tells whether a text can be a selector of versions without a group.
+    /// Tells whether a text can be a selector of versions without a group, or name fields of objects that stand elsewhere.
     pub fn can_select(&self, text: &[u8]) -> bool {
         let names_kind = |kind: &String| memmem::find(text, kind.as_bytes()).is_some();
-        self.version.find(text).is_some() && self.kinds.keys().any(names_kind)
+        (self.version.find(text).is_some() && self.kinds.keys().any(names_kind)) || can_point(text)
     }
 
     /// Lists the groups with a version that a text names, with the place of each.
@@ -104,6 +104,12 @@ impl Interest {
         }
         found
     }
+}
+
+/// Tells whether a text can hold operations of a JSON patch, or a field path.
+fn can_point(text: &[u8]) -> bool {
+    let words = [&b"op:"[..], b"\"op\"", b"'op'", b"fieldPath", b"fieldpath"];
+    words.iter().any(|word| memmem::find(text, word).is_some())
 }
 
 /// Gives the end that groups of one owner have in common: the last two parts of the domain.

@@ -1,5 +1,7 @@
 //! The walk through a file and the texts inside it.
 
+mod pointers;
+
 use refit_kustomize::reach;
 use refit_manifest::edit::{self, Splice};
 use refit_manifest::parse::{Kind, NodeRef};
@@ -8,7 +10,7 @@ use refit_manifest::{Document, Path, Stream};
 use super::inside::Inside;
 use super::interest::{Interest, Owner};
 use super::shape::{self, Head};
-use super::{Frame, Place, Sort, Trouble, TroubleSort, Trust, Visit};
+use super::{Content, Frame, Place, Sort, Target, Trouble, TroubleSort, Trust, Visit};
 
 /// The groups of kustomize, whose kustomizations hold patches and selectors.
 const KUSTOMIZE: &str = "kustomize.config.k8s.io";
@@ -32,18 +34,32 @@ const UNSURE: &str = "the text that it stands in could not be rewritten safely";
 
 /// Walks through the places of a file, and gives the splices of the visitor in coordinates of the file.
 ///
-/// The sort is what the documents are: objects, or the contents of a patch.
-pub fn walk<V: Visit>(path: &Path, (stream, sort): (&Stream, Sort), interest: &Interest, visit: &mut V) -> Vec<Splice> {
+/// The content is what the documents are: objects, parts of them, or something else that a kustomization names.
+pub fn walk<V: Visit>(
+    path: &Path,
+    (stream, content): (&Stream, &Content),
+    interest: &Interest,
+    visit: &mut V,
+) -> Vec<Splice> {
     let mut walker = Walker {
         interest,
         visit,
         depth: 0,
     };
+    let targets: Vec<Target> = match content {
+        Content::Patch(targets) => targets.iter().map(|target| target.clone().completed(interest)).collect(),
+        _ => Vec::new(),
+    };
     let within = Within {
         holder: "",
         trust: Trust::Certain,
-        sort,
-        selects: reach::is_kustomization(path),
+        sort: match content {
+            Content::Patch(_) => Sort::Patch,
+            _ => Sort::Object,
+        },
+        selects: reach::is_kustomization(path) || *content == Content::Replacements,
+        targets: &targets,
+        is_rendered: false,
     };
     walker.text(&Frame { outer: None }, stream, &within)
 }
@@ -64,6 +80,10 @@ struct Within<'a> {
     sort: Sort,
     /// Whether selectors without a group are those of kustomize.
     selects: bool,
+    /// What a patch is for that stands here.
+    targets: &'a [Target],
+    /// Whether patches are for what a chart renders.
+    is_rendered: bool,
 }
 
 impl<V: Visit> Walker<'_, V> {
@@ -88,13 +108,16 @@ impl<V: Visit> Walker<'_, V> {
 
     fn matters(&self, document: &Document, within: &Within<'_>) -> bool {
         let text = document.body_text().as_bytes();
-        let names = self.interest.is_named_in(text) || (within.selects && self.interest.can_select(text));
+        let names = self.interest.is_named_in(text)
+            || !within.targets.is_empty()
+            || (within.selects && self.interest.can_select(text));
         names && &*document.head().kind != "CustomResourceDefinition"
     }
 
     fn root(&mut self, frame: &Frame<'_>, root: NodeRef<'_>, within: &Within<'_>, out: &mut Vec<Splice>) {
         match root.kind() {
             Kind::Mapping(_) => self.object(frame, root, within, out),
+            Kind::Sequence(_) if !within.targets.is_empty() => self.operations(frame, root, within, out),
             _ => self.node(frame, ("", root), within, out),
         }
     }
@@ -137,6 +160,8 @@ impl<V: Visit> Walker<'_, V> {
             sort: Sort::Embedded,
             selects: within.selects
                 || head.is_some_and(|head| head.group == KUSTOMIZE || self.interest.has(head.group)),
+            targets: &[],
+            is_rendered: head.is_some_and(|head| head.kind == "HelmRelease"),
         };
         let named = head.is_some_and(|head| self.interest.has(head.group));
         for (key, value) in node.entries() {
@@ -213,6 +238,7 @@ impl<V: Visit> Walker<'_, V> {
         match node.kind() {
             Kind::Alias => {}
             Kind::Scalar(_) => self.scalar(frame, (key, node), within, out),
+            Kind::Sequence(_) if !within.targets.is_empty() => self.operations(frame, node, within, out),
             Kind::Sequence(_) => {
                 for item in node.items() {
                     self.node(frame, (key, item), within, out);
@@ -251,10 +277,16 @@ impl<V: Visit> Walker<'_, V> {
         } else if let Some(head) = shape::selector(node).filter(|_| typed.is_none()) {
             self.target(frame, (head, node), within, out);
         }
+        self.field_paths(frame, node, within, out);
+        let targets: Vec<Target> = match node.get("target").filter(|_| within.selects) {
+            Some(target) => vec![Target::read(target).completed(self.interest)],
+            None => Vec::new(),
+        };
         for (key, value) in node.entries() {
             let key = key.text().unwrap_or_default();
+            let targets = if key == "patch" { &targets[..] } else { &[] };
             if !said.contains(&key) {
-                self.node(frame, (key, value), within, out);
+                self.node(frame, (key, value), &Within { targets, ..within.clone() }, out);
             }
         }
     }
@@ -323,14 +355,17 @@ impl<V: Visit> Walker<'_, V> {
         within: &Within<'_>,
         out: &mut Vec<Splice>,
     ) {
-        let Some(text) = node.text().filter(|text| self.interest.is_named_in(text.as_bytes())) else {
+        let is_patch = !within.targets.is_empty();
+        let matters = |text: &&str| is_patch || self.interest.is_named_in(text.as_bytes());
+        let Some(text) = node.text().filter(matters) else {
             return;
         };
         if !shape::looks_structured(text) || self.depth >= DEPTH_LIMIT {
             return self.mentions(frame, node, (within, TEXT), out);
         }
         let Some(inside) = Inside::of(node) else {
-            return self.mentions(frame, node, (within, FOLDED), out);
+            self.mentions(frame, node, (within, FOLDED), out);
+            return self.folded(frame, node, within);
         };
         let stream = match Stream::split(inside.text.as_bytes().into()) {
             Ok(stream) if is_structured(&stream) => stream,

@@ -4,39 +4,36 @@
 //! again for the same releases.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use refit_manifest::Stream;
-
 use super::accepted::{Accepted, Releases};
-use super::seen;
 use crate::applied::File;
 use crate::conversion::{self, Reading};
-use crate::places::Sort;
+use crate::places::Content;
 
 /// The last reading of a file for some releases.
 type Held = BTreeMap<(File, Releases), (Arc<[u8]>, Rc<Reading>)>;
 
 /// Readings that were made.
 pub(super) struct Readings {
-    /// The files that hold parts of objects.
-    patches: BTreeSet<File>,
+    /// What the files hold that kustomizations name as patches or replacements.
+    contents: BTreeMap<File, Content>,
     held: RefCell<Held>,
 }
 
 impl Readings {
-    pub(super) fn of(patches: BTreeSet<File>) -> Self {
+    pub(super) fn of(contents: BTreeMap<File, Content>) -> Self {
         Self {
-            patches,
+            contents,
             held: RefCell::default(),
         }
     }
 
-    /// Tells what the documents of a file are.
-    pub(super) fn sort(&self, file: &File) -> Sort {
-        seen::sort(&self.patches, file)
+    /// Tells what a file holds.
+    pub(super) fn content(&self, file: &File) -> Content {
+        self.contents.get(file).cloned().unwrap_or_default()
     }
 
     /// Reads a file.
@@ -49,13 +46,7 @@ impl Readings {
             return Rc::clone(reading);
         }
         let wanted = of.wanted(to);
-        let stream = || Stream::split(Arc::clone(bytes)).ok();
-        let is_part = self.patches.contains(file) && wanted.may_concern(&file.path, bytes);
-        let reading = match is_part.then(stream).flatten() {
-            Some(stream) => conversion::read_as(Sort::Patch, &file.path, &stream, &wanted),
-            None => conversion::read(&file.path, bytes, &wanted),
-        };
-        let reading = Rc::new(reading);
+        let reading = Rc::new(conversion::read_content(&self.content(file), &file.path, bytes, &wanted));
         held.insert(key, (Arc::clone(bytes), Rc::clone(&reading)));
         reading
     }

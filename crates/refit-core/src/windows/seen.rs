@@ -12,7 +12,7 @@ use refit_manifest::{Path, Stream};
 use super::Situation;
 use crate::applied::File;
 use crate::meant;
-use crate::places::{self, Interest, Place, Sort, Trouble, TroubleSort, Trust, Visit};
+use crate::places::{self, Content, Interest, Place, Pointed, Pointers, Sort, Trouble, TroubleSort, Trust, Visit};
 
 /// A group and a kind.
 pub(super) type Kind = (String, String);
@@ -32,30 +32,22 @@ pub(super) struct Seen {
     pub(super) unreadable: Option<String>,
 }
 
-/// Lists the files that kustomizations name as patches.
-pub(super) fn patches(situation: &Situation<'_>) -> BTreeSet<File> {
+/// Tells what the files hold that kustomizations name as patches or replacements.
+pub(super) fn contents(situation: &Situation<'_>) -> BTreeMap<File, Content> {
     let files = situation.clusters.iter().flat_map(|cluster| &cluster.reached.files);
     let kustomizations: BTreeSet<&File> = files.filter(|file| reach::is_kustomization(&file.path)).collect();
     let named = |kustomization: &File| {
         let repository = kustomization.repository;
         let tree = situation.repositories[repository].tree;
-        let file = move |path| File { repository, path };
-        meant::patches(tree, &kustomization.path).into_iter().map(file)
+        let file = move |(path, content)| (File { repository, path }, content);
+        meant::contents(tree, &kustomization.path).into_iter().map(file)
     };
-    kustomizations.into_iter().flat_map(named).collect()
-}
-
-/// Tells what the documents of a file are.
-pub(super) fn sort(patches: &BTreeSet<File>, file: &File) -> Sort {
-    match patches.contains(file) {
-        true => Sort::Patch,
-        false => Sort::Object,
-    }
+    meant::join(kustomizations.into_iter().flat_map(named))
 }
 
 impl Seen {
-    /// Looks through a file whose documents are of a sort; what cannot be read holds nothing, and is noted.
-    pub(super) fn look((path, sort): (&Path, Sort), bytes: &Arc<[u8]>, interest: &Interest) -> Self {
+    /// Looks through a file of which it is known what it holds; what cannot be read holds nothing, and is noted.
+    pub(super) fn look((path, content): (&Path, &Content), bytes: &Arc<[u8]>, interest: &Interest) -> Self {
         let mut seen = Self::default();
         let names_one = interest.is_named_in(bytes) || interest.can_select(bytes);
         if !names_one {
@@ -63,7 +55,7 @@ impl Seen {
         }
         match Stream::split(Arc::clone(bytes)) {
             Ok(stream) => {
-                places::walk(path, (&stream, sort), interest, &mut seen);
+                places::walk(path, (&stream, content), interest, &mut seen);
             }
             Err(error) => seen.unreadable = Some(error.to_string()),
         }
@@ -93,6 +85,13 @@ impl Visit for Seen {
         }
         self.versions.entry(kind).or_default().insert(place.version.to_owned());
         Vec::new()
+    }
+
+    fn pointers(&mut self, pointers: &Pointers<'_>) -> Pointed {
+        let named = pointers.targets.iter().filter(|target| !target.group.is_empty());
+        self.meant
+            .extend(named.map(|target| (target.group.clone(), target.kind.clone())));
+        Pointed::default()
     }
 
     fn trouble(&mut self, trouble: Trouble) {

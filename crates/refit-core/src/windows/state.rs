@@ -88,20 +88,20 @@ impl<'a> State<'a> {
             .iter()
             .map(|repository| repository.tree.clone())
             .collect();
-        let patches = seen::patches(situation);
+        let contents = seen::contents(situation);
         let mut seen = BTreeMap::new();
         for file in situation.clusters.iter().flat_map(|cluster| &cluster.reached.files) {
             let bytes = trees.get(file.repository).and_then(|tree| tree.bytes(&file.path));
             if let Some(bytes) = bytes.filter(|_| !seen.contains_key(file)) {
-                let sort = seen::sort(&patches, file);
-                seen.insert(file.clone(), Seen::look((&file.path, sort), bytes, &interest));
+                let content = contents.get(file).cloned().unwrap_or_default();
+                seen.insert(file.clone(), Seen::look((&file.path, &content), bytes, &interest));
             }
         }
         let unreadable = seen
             .iter()
             .filter_map(|(file, seen)| Some((file.clone(), seen.unreadable.clone()?)));
         let unreadable: BTreeMap<File, String> = unreadable.collect();
-        seen.retain(|_, seen| !seen.versions.is_empty());
+        seen.retain(|_, seen| !seen.versions.is_empty() || !seen.meant.is_empty());
         let clusters = situation.clusters.iter();
         let releases = clusters.flat_map(|cluster| cluster.hops.iter().map(|hop| &hop.to).chain(&cluster.installed));
         let accepted = Accepted::of(situation.known, releases.cloned().collect());
@@ -111,7 +111,7 @@ impl<'a> State<'a> {
             situation,
             interest,
             trees,
-            readings: Readings::of(patches),
+            readings: Readings::of(contents),
             places: bundles.iter().enumerate().flat_map(place).collect(),
             bundles,
             seen,

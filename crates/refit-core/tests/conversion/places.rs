@@ -1,6 +1,6 @@
 //! Where API versions hide, beyond the shapes of `flux migrate`.
 
-use refit_core::places::Sort;
+use refit_core::places::Content;
 
 use crate::support::{check, lines, read, utf8};
 
@@ -18,7 +18,7 @@ fn a_patch_may_lack_what_an_object_must_have() {
     let text = "apiVersion: notification.toolkit.fluxcd.io/v1beta2\nkind: Receiver\nmetadata: {name: r}\nspec: {interval: 5m}\n";
     let stream = refit_manifest::Stream::split(text.as_bytes().into()).unwrap();
     let wanted = crate::support::wanted("v2.9.4");
-    let reading = refit_core::conversion::read_as(Sort::Patch, &"p.yaml".into(), &stream, &wanted);
+    let reading = refit_core::conversion::read_as(&Content::Patch(Vec::new()), &"p.yaml".into(), &stream, &wanted);
     assert_eq!(utf8(&reading.bytes), text.replace("v1beta2", "v1"));
     assert_eq!(lines(&reading), ["1:13 patch Receiver/r v1beta2 yes"]);
 }

@@ -20,7 +20,7 @@ pub(crate) fn read_for(release: &str, path: &str, text: &str) -> Reading {
     let wanted = wanted(release);
     let bytes: Arc<[u8]> = text.as_bytes().into();
     let reading = conversion::read(&Path::from(path), &bytes, &wanted);
-    let again = conversion::convert(&Path::from(path), &reading.bytes, &wanted);
+    let again = conversion::read(&Path::from(path), &reading.bytes, &wanted);
     assert!(
         Arc::ptr_eq(&again.bytes, &reading.bytes),
         "a second run changes\n{}\nto\n{}",

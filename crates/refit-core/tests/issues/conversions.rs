@@ -25,7 +25,7 @@ fn text(reading: &Reading) -> &str {
 fn convert(tree: &Tree, names: &[&str], release: &str) -> Tree {
     let (wanted, mut converted) = (wanted(release), tree.clone());
     for path in names.iter().map(|name| Path::from(*name)) {
-        let bytes = conversion::convert(&path, tree.bytes(&path).unwrap(), &wanted).bytes;
+        let bytes = conversion::read(&path, tree.bytes(&path).unwrap(), &wanted).bytes;
         converted.insert(path, Entry::file(bytes));
     }
     converted

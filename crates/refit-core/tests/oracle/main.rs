@@ -74,9 +74,9 @@ fn convert(tree: &Tree, wanted: &Wanted) -> (Tree, BTreeMap<Path, Reading>) {
     let (mut converted, mut readings) = (tree.clone(), BTreeMap::new());
     for (path, entry) in tree.iter() {
         let Some(bytes) = entry.bytes() else { continue };
-        let reading = conversion::convert(path, bytes, wanted);
+        let reading = conversion::read(path, bytes, wanted);
         if !Arc::ptr_eq(&reading.bytes, bytes) {
-            let again = conversion::convert(path, &reading.bytes, wanted);
+            let again = conversion::read(path, &reading.bytes, wanted);
             assert!(
                 Arc::ptr_eq(&again.bytes, &reading.bytes),
                 "{path}: a second run changes it"

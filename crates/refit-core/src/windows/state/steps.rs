@@ -43,8 +43,8 @@ impl State<'_> {
             .edits
             .iter()
             .map(|(file, bytes)| {
-                let sort = self.readings.sort(file);
-                (file.clone(), Seen::look((&file.path, sort), bytes, &self.interest))
+                let content = self.readings.content(file);
+                (file.clone(), Seen::look((&file.path, &content), bytes, &self.interest))
             })
             .collect();
         if let Step::Convert { repository, .. } = step {

@@ -1,13 +1,13 @@
 //! Looks at all files once: what they use, and which of them are meant.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path as OsPath, PathBuf};
 
 use refit_core::conversion::{self, Note, Reading, Use, Wanted};
 use refit_core::finding::{Code, Finding};
 use refit_core::meant::{Meant, Survey};
-use refit_core::places::Sort;
+use refit_core::places::Content;
 use refit_core::release::Version;
 use refit_core::report::NoteLine;
 use refit_manifest::{Path, Stream};
@@ -40,8 +40,8 @@ pub(super) struct Found {
     pub(super) path: Path,
     pub(super) is_meant: bool,
     pub(super) changes: bool,
-    /// Whether it holds objects or parts of them.
-    pub(super) sort: Sort,
+    /// What it holds.
+    pub(super) content: Content,
     pub(super) uses: Vec<Use>,
     notes: Vec<Note>,
     pub(super) findings: Vec<Finding>,
@@ -124,8 +124,8 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
             listing.links.iter().for_each(|link| survey.note_link(link));
             seen.odd.extend(survey.broken(&meant, |name| listing.shown(name)));
         }
-        let patches = whole.map(|survey| survey.patches()).unwrap_or_default();
-        reread(&listing, &mut found, &patches, wanted);
+        let contents = whole.map(|survey| survey.contents()).unwrap_or_default();
+        reread(&listing, &mut found, contents, wanted);
         for file in &mut found {
             file.is_meant = meant.has(&Path::from(&*file.name));
         }
@@ -134,23 +134,28 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
     Ok(seen)
 }
 
-/// Reads patches once more as what they are, where something is left of them: they lack what objects must have.
-fn reread(listing: &Listing, found: &mut [Found], patches: &BTreeSet<Path>, wanted: &Wanted) {
-    for file in found {
-        let is_patch = patches.contains(&Path::from(&*file.name));
-        if !is_patch || file.uses.iter().all(|used| used.convertible.reason().is_none()) {
-            continue;
-        }
-        let bytes = fs::read(listing.root.join(&file.name)).unwrap_or_default();
-        let Ok(stream) = Stream::split(bytes.as_slice().into()) else {
+/// Reads what kustomizations name as patches or replacements once more, as what it is.
+fn reread(listing: &Listing, found: &mut Vec<Found>, contents: BTreeMap<Path, Content>, wanted: &Wanted) {
+    for (within, content) in contents {
+        let name = within.as_str();
+        let Ok(bytes) = fs::read(listing.root.join(name)) else {
             continue;
         };
-        let reading = conversion::read_as(Sort::Patch, &file.path, &stream, wanted);
-        if let Some(again) = self::found(&file.path, &file.name, reading, &bytes) {
-            *file = Found {
-                sort: Sort::Patch,
-                ..again
-            };
+        let path = Path::new(listing.shown(name));
+        let Some(stream) = (wanted.may_concern_as(&content, &path, &bytes))
+            .then(|| Stream::split(bytes.as_slice().into()).ok())
+            .flatten()
+        else {
+            continue;
+        };
+        let reading = conversion::read_as(&content, &path, &stream, wanted);
+        let again = self::found(&path, name, reading, &bytes).map(|again| Found { content, ..again });
+        let known = found.binary_search_by(|file| file.name.as_str().cmp(name));
+        match (known, again) {
+            (Ok(at), Some(again)) => found[at] = again,
+            (Ok(at), None) => drop(found.remove(at)),
+            (Err(at), Some(again)) => found.insert(at, again),
+            (Err(_), None) => {}
         }
     }
 }
@@ -200,7 +205,7 @@ fn nothing(path: &Path, name: &str) -> Found {
         path: path.clone(),
         is_meant: true,
         changes: false,
-        sort: Sort::Object,
+        content: Content::Objects,
         uses: Vec::new(),
         notes: Vec::new(),
         findings: Vec::new(),

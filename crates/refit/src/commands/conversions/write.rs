@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use refit_core::conversion::{self, Convertible};
 use refit_core::finding::{Code, Finding};
-use refit_core::places::Sort;
+use refit_core::places::Content;
 use refit_core::report::{ChangedFile, UseLine};
 use refit_engine::ports::PortErrorKind;
 use refit_forge::{Git, Settings};
@@ -63,10 +63,13 @@ pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure
             links: Vec::new(),
             odd: Vec::new(),
         };
-        let sorts: BTreeMap<&str, Sort> = changing.iter().map(|file| (file.name.as_str(), file.sort)).collect();
+        let contents: BTreeMap<&str, &Content> = changing
+            .iter()
+            .map(|file| (file.name.as_str(), &file.content))
+            .collect();
         let (_, done) = files::each(&listing, |(): &mut (), name, bytes| {
-            let sort = sorts.get(name).copied().unwrap_or(Sort::Object);
-            convert(&listing, (name, bytes, sort), aim, way)
+            let content = contents.get(name).copied().unwrap_or(&Content::Objects);
+            convert(&listing, (name, bytes, content), aim, way)
         });
         for one in done {
             match one {
@@ -93,7 +96,7 @@ fn refused(mut line: UseLine) -> UseLine {
 
 fn convert(
     listing: &Listing,
-    (name, bytes, sort): (&str, std::io::Result<&[u8]>, Sort),
+    (name, bytes, content): (&str, std::io::Result<&[u8]>, &Content),
     aim: &Aim,
     way: Way,
 ) -> Option<Result<ChangedFile, Failure>> {
@@ -106,7 +109,7 @@ fn convert(
     };
     let path = Path::new(shown.as_str());
     let stream = refit_manifest::Stream::split(Arc::clone(&bytes)).ok()?;
-    let reading = conversion::read_as(sort, &path, &stream, &aim.wanted);
+    let reading = conversion::read_as(content, &path, &stream, &aim.wanted);
     if reading.bytes == bytes {
         return None;
     }
