@@ -18,7 +18,7 @@ const NO_GROUP: &str = "it names no group, and other groups have the kind, too";
 const NOT_HELD: &str = "what holds the field at its new place may be missing there: write it by hand";
 const BY_HAND: &str = "change it by hand together with the objects that it is for";
 const STYLE: &str = "it is written in a style that is not edited";
-const ONLY: &str = "it is the only operation that stays of the patch: take the whole patch out";
+const ONLY: &str = "no operation would stay: take the whole patch out";
 
 /// What becomes of one pointer.
 enum Verdict {
@@ -43,7 +43,11 @@ struct Named<'a> {
 
 impl Judge<'_> {
     pub(super) fn point(&mut self, pointers: &Pointers<'_>) -> Pointed {
-        let meant: Vec<Vec<Meant<'_>>> = pointers.targets.iter().map(|target| self.wanted.meant(target)).collect();
+        let meant: Vec<Vec<Meant<'_>>> = pointers
+            .targets
+            .iter()
+            .map(|target| self.wanted.meant(target))
+            .collect();
         if meant.iter().all(Vec::is_empty) {
             return Pointed::default();
         }
@@ -217,7 +221,14 @@ impl Judge<'_> {
 fn is_same(one: &Fate, other: &Fate) -> bool {
     match (one, other) {
         (Fate::Stays, Fate::Stays) | (Fate::Goes(_), Fate::Goes(_)) | (Fate::Unsure(_), Fate::Unsure(_)) => true,
-        (Fate::Moves { path, is_held, .. }, Fate::Moves { path: to, is_held: held, .. }) => path == to && is_held == held,
+        (
+            Fate::Moves { path, is_held, .. },
+            Fate::Moves {
+                path: to,
+                is_held: held,
+                ..
+            },
+        ) => path == to && is_held == held,
         _ => false,
     }
 }

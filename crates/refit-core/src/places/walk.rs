@@ -47,7 +47,10 @@ pub fn walk<V: Visit>(
         depth: 0,
     };
     let targets: Vec<Target> = match content {
-        Content::Patch(targets) => targets.iter().map(|target| target.clone().completed(interest)).collect(),
+        Content::Patch(targets) => targets
+            .iter()
+            .map(|target| target.clone().completed(interest))
+            .collect(),
         _ => Vec::new(),
     };
     let within = Within {
@@ -286,7 +289,15 @@ impl<V: Visit> Walker<'_, V> {
             let key = key.text().unwrap_or_default();
             let targets = if key == "patch" { &targets[..] } else { &[] };
             if !said.contains(&key) {
-                self.node(frame, (key, value), &Within { targets, ..within.clone() }, out);
+                self.node(
+                    frame,
+                    (key, value),
+                    &Within {
+                        targets,
+                        ..within.clone()
+                    },
+                    out,
+                );
             }
         }
     }

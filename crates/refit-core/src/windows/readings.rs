@@ -46,7 +46,12 @@ impl Readings {
             return Rc::clone(reading);
         }
         let wanted = of.wanted(to);
-        let reading = Rc::new(conversion::read_content(&self.content(file), &file.path, bytes, &wanted));
+        let reading = Rc::new(conversion::read_content(
+            &self.content(file),
+            &file.path,
+            bytes,
+            &wanted,
+        ));
         held.insert(key, (Arc::clone(bytes), Rc::clone(&reading)));
         reading
     }

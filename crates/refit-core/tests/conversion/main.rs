@@ -5,6 +5,7 @@
 mod fields;
 mod findings;
 mod places;
+mod pointers;
 mod shapes;
 mod support;
 mod versions;

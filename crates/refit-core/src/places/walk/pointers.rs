@@ -12,17 +12,36 @@ const RENDERED: &str = "a chart makes the objects that it is for, in the form of
 
 impl<V: Visit> Walker<'_, V> {
     /// Walks through a list of operations.
-    pub(super) fn operations(&mut self, frame: &Frame<'_>, list: NodeRef<'_>, within: &Within<'_>, out: &mut Vec<Splice>) {
+    pub(super) fn operations(
+        &mut self,
+        frame: &Frame<'_>,
+        list: NodeRef<'_>,
+        within: &Within<'_>,
+        out: &mut Vec<Splice>,
+    ) {
         let pointed = self.pointers(frame, (PointerForm::Operations, list), within);
         out.extend(pointed.splices);
-        let inner = Within { targets: &[], ..within.clone() };
-        for (_, item) in list.items().enumerate().filter(|(index, _)| !pointed.gone.contains(index)) {
+        let inner = Within {
+            targets: &[],
+            ..within.clone()
+        };
+        for (_, item) in list
+            .items()
+            .enumerate()
+            .filter(|(index, _)| !pointed.gone.contains(index))
+        {
             self.node(frame, ("", item), &inner, out);
         }
     }
 
     /// Looks for field paths of replacements and variables in a mapping.
-    pub(super) fn field_paths(&mut self, frame: &Frame<'_>, node: NodeRef<'_>, within: &Within<'_>, out: &mut Vec<Splice>) {
+    pub(super) fn field_paths(
+        &mut self,
+        frame: &Frame<'_>,
+        node: NodeRef<'_>,
+        within: &Within<'_>,
+        out: &mut Vec<Splice>,
+    ) {
         if !within.selects {
             return;
         }
@@ -33,7 +52,10 @@ impl<V: Visit> Walker<'_, V> {
         let variable = variable.map(|(select, path)| (select, vec![path]));
         for (select, paths) in [source, written, variable].into_iter().flatten() {
             let targets = [Target::read(select).completed(self.interest)];
-            let within = Within { targets: &targets, ..within.clone() };
+            let within = Within {
+                targets: &targets,
+                ..within.clone()
+            };
             for path in paths {
                 out.extend(self.pointers(frame, (PointerForm::FieldPath, path), &within).splices);
             }
@@ -63,7 +85,9 @@ impl<V: Visit> Walker<'_, V> {
     /// Looks through the operations of a patch whose lines are folded.
     pub(super) fn folded(&mut self, frame: &Frame<'_>, node: NodeRef<'_>, within: &Within<'_>) {
         let inside = Inside::folded(node).filter(|_| !within.targets.is_empty());
-        let stream = inside.as_ref().and_then(|inside| Stream::split(inside.text.as_bytes().into()).ok());
+        let stream = inside
+            .as_ref()
+            .and_then(|inside| Stream::split(inside.text.as_bytes().into()).ok());
         let (Some(inside), Some(stream)) = (inside, stream) else {
             return;
         };
