@@ -70,7 +70,7 @@ pub struct UseLine {
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// What stands there: `object`, `item`, `list`, `patch`, `embedded`, `target`, `reference` or `mention`.
+    /// What stands there: `object`, `item`, `list`, `patch`, `embedded`, `target`, `reference`, `pointer` or `mention`.
     pub place: String,
     /// The object, or what a selector or reference means.
     pub object: String,

@@ -5,6 +5,7 @@
 mod counts;
 mod doubts;
 mod generated;
+mod pointers;
 mod reports;
 mod rules;
 mod support;
