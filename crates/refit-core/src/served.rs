@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use refit_kustomize::reach;
-use refit_manifest::{Path, Stream, Tree};
+use refit_manifest::{Path, Tree};
 
 use crate::catalog::Catalog;
-use crate::conversion::{self, Convertible, Reading, Use, Wanted, What};
+use crate::conversion::{self, Convertible, Use, Wanted, What};
 use crate::finding::{Code, Finding, Severity};
 use crate::meant;
-use crate::places::Sort;
+use crate::places::{Content, Sort};
 use crate::release::Version;
 use crate::route::Known;
 use crate::stage::Stage;
@@ -47,16 +47,12 @@ pub fn look(case: &Case<'_>, tree: &Tree, files: &BTreeSet<Path>) -> Vec<Finding
         both: Wanted::common(&catalog, &[case.from.clone(), case.to.clone()]),
     };
     let kustomizations = files.iter().filter(|path| reach::is_kustomization(path));
-    let patches: BTreeSet<Path> = kustomizations.flat_map(|path| meant::patches(tree, path)).collect();
+    let contents = meant::join(kustomizations.flat_map(|path| meant::contents(tree, path)));
     let mut findings = Vec::new();
     for path in files {
         let Some(bytes) = tree.bytes(path) else { continue };
-        let sort = if patches.contains(path) {
-            Sort::Patch
-        } else {
-            Sort::Object
-        };
-        findings.extend(judge.file(path, sort, bytes));
+        let content = contents.get(path).unwrap_or(&Content::Objects);
+        findings.extend(judge.file(path, content, bytes));
     }
     findings
 }
@@ -77,8 +73,9 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn file(&self, path: &Path, sort: Sort, bytes: &Arc<[u8]>) -> Vec<Finding> {
-        let reading = self.read(path, sort, bytes);
+    fn file(&self, path: &Path, content: &Content, bytes: &Arc<[u8]>) -> Vec<Finding> {
+        // What cannot be read is told where the order is made.
+        let reading = conversion::read_content(content, path, bytes, &self.wanted);
         let newer = reading
             .findings
             .into_iter()
@@ -89,15 +86,6 @@ impl Judge<'_> {
         };
         let gone = reading.uses.iter().filter_map(|used| self.gone(used));
         gone.chain(newer.map(blocking)).collect()
-    }
-
-    fn read(&self, path: &Path, sort: Sort, bytes: &Arc<[u8]>) -> Reading {
-        let may_concern = self.wanted.may_concern(path, bytes);
-        match Stream::split(Arc::clone(bytes)) {
-            Ok(stream) if may_concern => conversion::read_as(sort, path, &stream, &self.wanted),
-            // What cannot be read is told where the order is made.
-            _ => conversion::read(path, bytes, &self.wanted),
-        }
     }
 
     /// Says of a use that its version is not served any more.
@@ -146,6 +134,6 @@ fn place(used: &Use, version: &str) -> String {
         Sort::Embedded => format!("`{object}` inside {} is written as `{version}`", used.within),
         Sort::Target => format!("a selector means `{object}` as `{version}`"),
         Sort::Reference => format!("{} refers to `{object}` as `{version}`", used.within),
-        Sort::Mention => format!("{object} names `{}/{version}`", used.group),
+        Sort::Mention | Sort::Pointer => format!("{object} names `{}/{version}`", used.group),
     }
 }
