@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use refit_core::conversion::{self, Wanted};
 use refit_core::finding::Finding;
-use refit_core::places::Sort;
+use refit_core::places::Content;
 use refit_core::release::Version;
 use refit_core::report::State;
 use refit_engine::Wait;
@@ -117,12 +117,12 @@ fn removed(world: &World, to: &str) -> BTreeSet<String> {
     for (path, _) in files() {
         let text = world.text("main", &path).unwrap();
         let stream = Stream::split(text.into_bytes().into()).unwrap();
-        let sort = if path.ends_with("patch.yaml") {
-            Sort::Patch
+        let content = if path.ends_with("patch.yaml") {
+            Content::Patch(Vec::new())
         } else {
-            Sort::Object
+            Content::Objects
         };
-        let reading = conversion::read_as(sort, &Path::from(path.as_str()), &stream, &wanted);
+        let reading = conversion::read_as(&content, &Path::from(path.as_str()), &stream, &wanted);
         let gone = reading
             .uses
             .iter()
