@@ -43,3 +43,12 @@ kept() {
         cmp -s "$file" "../$(basename "$PWD").before/$file" && echo "equal: $file" || echo changed
     done | sort | uniq -c | sed -E 's/^ *//;s/^1 equal/equal/'
 }
+
+# Writes a rule file with the given operations on Kustomizations, one that is right, and names both in refit.yaml.
+rules() {
+    local head='origin: our handbook\nrules:\n- id: %s\n  group: kustomize.toolkit.fluxcd.io\n  kinds: [Kustomization]\n  message: ours\n  origin: our handbook\n  do:\n'
+    { printf "$head" own; printf '  - %s\n' "$@"; } > own.yaml
+    { printf "$head" good; printf '  - remove: spec.prune\n'; } > good.yaml
+    printf 'apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec:\n  rules: [good.yaml, own.yaml]\n' > refit.yaml
+    cp own.yaml good.yaml refit.yaml "../$(basename "$PWD").before"
+}
