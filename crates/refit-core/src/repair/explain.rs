@@ -26,7 +26,7 @@ impl fmt::Display for Fault {
             ),
             Self::Missing { crd } => write!(
                 formatter,
-                "the cluster has no `{crd}`; its objects went with it, and those in Git come back when Flux applies them"
+                "the cluster has no `{crd}`; objects that it had went with it, and those in Git come back when Flux applies them"
             ),
             Self::Stale { crd, versions } => write!(
                 formatter,

@@ -243,7 +243,7 @@ fn a_definition_that_is_missing_comes_back_from_the_release_in_git() {
     assert_eq!(
         faults(&repair),
         [
-            "the cluster has no `helmreleases.helm.toolkit.fluxcd.io`; its objects went with it, and those in Git come back when Flux applies them"
+            "the cluster has no `helmreleases.helm.toolkit.fluxcd.io`; objects that it had went with it, and those in Git come back when Flux applies them"
         ]
     );
     plane.mend(&repair);
