@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::measure::median;
+use crate::objects::{Versions, application, sync};
 use crate::report::Report;
 use crate::upgrade::commit;
 
@@ -116,25 +117,11 @@ fn cluster(root: &Path, number: usize) {
     let mut named = String::from("resources:\n");
     for file in 0..count {
         named.push_str(&format!("- app-{file}.yaml\n"));
-        write(format!("apps/{name}/app-{file}.yaml"), &application(file));
+        write(
+            format!("apps/{name}/app-{file}.yaml"),
+            &application(file, Versions::New),
+        );
     }
     write(format!("apps/{name}/kustomization.yaml"), &named);
     write(format!("docs/{name}.md"), "What runs here.\n");
-}
-
-fn sync(name: &str, path: &str) -> String {
-    format!(
-        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata:\n  name: {name}\n  namespace: flux-system\n\
-         spec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef:\n    kind: GitRepository\n    name: flux-system\n"
-    )
-}
-
-fn application(number: usize) -> String {
-    format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: app-{number}\n  namespace: apps\nspec:\n  replicas: 1\n  \
-         selector:\n    matchLabels:\n      app: app-{number}\n  template:\n    metadata:\n      labels:\n        app: app-{number}\n    \
-         spec:\n      containers:\n      - name: main\n        image: registry.example/app:v1.0.{number}\n        env:\n        \
-         - name: LEVEL\n          value: info\n---\napiVersion: v1\nkind: Service\nmetadata:\n  name: app-{number}\n  namespace: apps\n\
-         spec:\n  ports:\n  - port: 80\n  selector:\n    app: app-{number}\n"
-    )
 }

@@ -9,6 +9,7 @@ mod conversions;
 mod fleet;
 mod inputs;
 mod measure;
+mod objects;
 mod quality;
 mod report;
 mod upgrade;
@@ -26,25 +27,28 @@ struct Bench {
     kyaml: PathBuf,
     folder: PathBuf,
     runs: usize,
+    /// The case that is measured; all of them where none is named.
+    only: Option<String>,
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [refit, kyaml, options @ ..] = arguments.as_slice() else {
-        eprintln!("usage: bench REFIT KYAML_MERGE3 [--runs N] [--strict]");
+        eprintln!("usage: bench REFIT KYAML_MERGE3 [--runs N] [--case LETTER] [--strict]");
         return ExitCode::from(2);
     };
-    let after = options.iter().position(|option| option == "--runs").map(|at| at + 1);
-    let runs = after
-        .and_then(|at| options.get(at))
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(5);
+    let value = |name: &str| {
+        let at = options.iter().position(|option| option == name)?;
+        options.get(at + 1)
+    };
+    let runs = value("--runs").and_then(|text| text.parse().ok()).unwrap_or(5);
     let folder = Path::new("bench/out/inputs").to_path_buf();
     let bench = Bench {
         refit: refit.into(),
         kyaml: kyaml.into(),
         folder,
         runs,
+        only: value("--case").cloned(),
     };
     let report = bench.run();
     println!("{report}");
@@ -56,13 +60,19 @@ impl Bench {
     fn run(&self) -> Report {
         let releases = Releases::find();
         let mut report = Report::new(releases.origin(), self.runs);
-        self.typical(&releases, &mut report);
-        self.dense(&releases, &mut report);
-        self.sparse(&mut report);
-        self.linear(&mut report);
-        upgrade::measure(&self.refit, &self.folder, self.runs, &mut report);
-        fleet::measure(&self.refit, &self.folder, self.runs, &mut report);
-        conversions::measure(&self.refit, &self.folder, self.runs, &mut report);
+        let (refit, folder) = (&self.refit, &self.folder);
+        for case in ["a", "b", "c", "d", "e", "f", "g"] {
+            match case {
+                _ if self.only.as_ref().is_some_and(|only| only != case) => {}
+                "a" => self.typical(&releases, &mut report),
+                "b" => self.dense(&releases, &mut report),
+                "c" => self.sparse(&mut report),
+                "d" => self.linear(&mut report),
+                "e" => upgrade::measure(refit, folder, self.runs, &mut report),
+                "f" => fleet::measure(refit, folder, self.runs, &mut report),
+                _ => conversions::measure(refit, folder, self.runs, &mut report),
+            }
+        }
         report
     }
 

@@ -117,8 +117,8 @@ codes! {
         "`refit.yaml` cannot be read, or says what it cannot say.",
         "correct the file, see docs/configuration.md, and commit";
     InvalidRules: Blocking,
-        "A file with rules of conversion that `refit.yaml` names cannot be used.",
-        "correct the rule at the line named, see docs/rules.md, or take the file out of `refit.yaml`";
+        "A file with rules of conversion, which `refit.yaml` or `--rules` names, cannot be used; none of its rules is.",
+        "correct the rule at the line named, see docs/rules.md, or leave the file out";
     ConflictMarkers: Blocking,
         "A file of the plane holds conflict markers of Git.",
         "finish the merge that left them, commit, and run again";
@@ -146,6 +146,9 @@ codes! {
     FilteredFile: Blocking,
         "Git attributes (LFS, filters) stand between the stored and the checked-out bytes of a file that would change.",
         "remove the attribute for this file, or upgrade it by hand";
+    FileNotWritten: Blocking,
+        "A file that can be converted could not be written, so it stayed as it was.",
+        "give yourself the right to write it, or make room on the disk, then run the command again";
     FileBlocked: Blocking,
         "A file cannot be merged without a doubt about its content and is left untouched.",
         "see the message for the place, repair it by hand, commit, and run again";

@@ -66,7 +66,10 @@ impl Survey {
 
     /// Notes a file with its path from the folder; its documents where it can hold objects of Flux.
     pub fn note(&mut self, path: &Path, bytes: &[u8], stream: Option<&Stream>) {
-        let kept = if reach::is_kustomization(path) { bytes } else { &[] };
+        let kept: Arc<[u8]> = match reach::is_kustomization(path) {
+            true => Arc::from(bytes),
+            false => Arc::default(),
+        };
         self.tree.insert(path.clone(), Entry::file(kept));
         for document in stream.into_iter().flat_map(Stream::documents) {
             self.pointers.extend(pointer(path, document));
@@ -132,6 +135,27 @@ impl Survey {
         join(kustomizations.flat_map(|path| contents(&self.tree, path)))
     }
 
+    /// Lists what kustomizations of the folder name as manifests or patches, by paths of files that were not noted: their names
+    /// may be none of manifests.
+    pub fn unseen(&self) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for path in self.tree.paths().filter(|path| reach::is_kustomization(path)) {
+            let Ok(stream) = kustomization(&self.tree, path) else {
+                continue;
+            };
+            let roots = stream.documents().iter().filter_map(Document::root);
+            for text in roots.flat_map(resources).filter_map(NodeRef::text) {
+                let name = reach::resolve(path.directory(), text);
+                let is_local = !text.contains("://") && !text.contains('\n') && !leaves(path, text);
+                let is_known = self.tree.has_directory(&name) || self.tree.bytes(&Path::from(&*name)).is_some();
+                if is_local && !name.is_empty() && !is_known {
+                    found.insert(name);
+                }
+            }
+        }
+        found
+    }
+
     /// Notes a link, which is not followed; what is below it is not missed.
     pub fn note_link(&mut self, path: &str) {
         self.tree.leave_unread(Path::new(path), "a symbolic link");
@@ -174,7 +198,7 @@ impl Survey {
         let text = entry.text().unwrap_or_default();
         let is_manifest = Path::from(text).is_yaml() && !text.contains("://") && !text.contains('\n');
         let path = reach::resolve(kustomization.directory(), text);
-        is_manifest && self.would_be_seen(kustomization, text) && self.tree.bytes(&Path::new(path)).is_none()
+        is_manifest && self.tree.bytes(&Path::new(path)).is_none() && self.would_be_seen(kustomization, text)
     }
 
     /// Tells whether an entry names a folder that has no kustomization. What could be a repository counts as there.
@@ -188,23 +212,23 @@ impl Survey {
 
     /// Tells whether what an entry names is in the folder, and behind no link.
     fn would_be_seen(&self, kustomization: &Path, text: &str) -> bool {
-        let depth = kustomization
-            .directory()
-            .split('/')
-            .filter(|part| !part.is_empty())
-            .count();
-        let leaves = text.split('/').filter(|part| *part == "..").count() > depth;
         let path = reach::resolve(kustomization.directory(), text);
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         let is_linked = ends
             .into_iter()
             .any(|end| self.tree.unread(&Path::new(&path[..end])).is_some());
-        !leaves && !is_linked
+        !leaves(kustomization, text) && !is_linked
     }
 
     fn is_directory(&self, directory: &str) -> bool {
         directory.is_empty() || self.tree.has_directory(directory)
     }
+}
+
+/// Tells whether a path leads out of the folder from the directory of a kustomization.
+fn leaves(kustomization: &Path, text: &str) -> bool {
+    let parts = kustomization.directory().split('/').filter(|part| !part.is_empty());
+    text.split('/').filter(|part| *part == "..").count() > parts.count()
 }
 
 /// Lists what is read when a directory is built: resources, kustomizations, and every file that these name anywhere, such as

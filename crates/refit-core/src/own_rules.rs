@@ -5,38 +5,86 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, ConversionRules};
+use crate::catalog::{Catalog, ConversionRules, rules::Error};
 use crate::configuration::Spec;
 use crate::finding::{Code, Finding};
 
-/// Adds the rules of the files that are named; a file that cannot be used is told, and the others are added.
-pub fn add(catalog: &mut Catalog, said: &Spec, read: impl Fn(&str) -> Option<Arc<[u8]>>) -> Vec<Finding> {
-    let files = said.rules.iter();
-    files
-        .filter_map(|name| add_file(catalog, name, read(name).as_deref()).err())
-        .collect()
+/// Why the bytes of a rule file are not at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// There is no such file.
+    Missing,
+    /// It stands outside of the repository.
+    Outside,
+    /// It is there and cannot be read, for this reason.
+    Failed(String),
 }
 
-/// Adds the rules of one file; `None` says that there is no such file.
-pub fn add_file(catalog: &mut Catalog, name: &str, bytes: Option<&[u8]>) -> Result<(), Finding> {
-    let wrong = |subject: String, message: String| Finding::new(Code::InvalidRules, subject, message);
-    let Some(bytes) = bytes else {
-        return Err(wrong(name.to_owned(), "there is no such file".to_owned())
-            .with_remedy("correct the path, which counts from the folder of `refit.yaml`, or take it out"));
-    };
+/// Adds the rules of the files that are named, from the folder of `refit.yaml`; a file that cannot be used is told, and the
+/// others are added. What lies outside of that folder is not read.
+pub fn add(catalog: &mut Catalog, said: &Spec, read: impl Fn(&str) -> Result<Arc<[u8]>, Unread>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for name in &said.rules {
+        let bytes = if leads_out(name) {
+            Err(Unread::Outside)
+        } else {
+            read(name)
+        };
+        match bytes {
+            Ok(bytes) => found.extend(add_file(catalog, name, &bytes)),
+            Err(reason) => found.push(unread(name, &reason)),
+        }
+    }
+    found
+}
+
+/// Adds the rules of one file, all of them or, where something is wrong with one, none; tells all that is wrong.
+pub fn add_file(catalog: &mut Catalog, name: &str, bytes: &[u8]) -> Vec<Finding> {
     let Ok(text) = std::str::from_utf8(bytes) else {
-        return Err(wrong(name.to_owned(), "the file is not UTF-8".to_owned()));
+        let message = "the file is not UTF-8, so none of its rules is used";
+        return vec![Finding::new(Code::InvalidRules, name, message).with_remedy("save it as UTF-8")];
     };
-    ConversionRules::read(name, text)
-        .and_then(|rules| catalog.add_rules(rules))
-        .map_err(|error| {
-            let rule = error.rule.map(|rule| format!("rule `{rule}`: ")).unwrap_or_default();
-            wrong(
-                format!("{}:{}", error.file, error.line),
-                format!("{rule}{}", error.what),
-            )
-            .with_remedy(error.remedy)
-        })
+    let added =
+        ConversionRules::read_whole(name, text).and_then(|rules| catalog.add_rules(rules).map_err(|error| vec![error]));
+    added.err().into_iter().flatten().map(wrong).collect()
+}
+
+fn wrong(error: Error) -> Finding {
+    let rule = error.rule.map(|rule| format!("rule `{rule}`: ")).unwrap_or_default();
+    let subject = format!("{}:{}", error.file, error.line);
+    Finding::new(Code::InvalidRules, subject, format!("{rule}{}", error.what)).with_remedy(error.remedy)
+}
+
+fn unread(name: &str, reason: &Unread) -> Finding {
+    let (message, remedy) = match reason {
+        Unread::Missing => (
+            "there is no such file".to_owned(),
+            "correct the path, which counts from the folder of `refit.yaml`, or take it out",
+        ),
+        Unread::Outside => (
+            "it lies outside of the folder of `refit.yaml`, and was not read".to_owned(),
+            "bring the file into the repository, or name it with `--rules` of `refit scan` and `refit convert`",
+        ),
+        Unread::Failed(reason) => (
+            format!("it cannot be read: {reason}"),
+            "make it a file that you may read, or take it out of `refit.yaml`",
+        ),
+    };
+    Finding::new(Code::InvalidRules, name, message).with_remedy(remedy)
+}
+
+/// Tells whether a path leads out of the folder that it counts from.
+fn leads_out(name: &str) -> bool {
+    let mut depth = 0_usize;
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if depth == 0 => return true,
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+    }
+    name.starts_with('/')
 }
 
 #[cfg(test)]
@@ -47,17 +95,18 @@ mod tests {
 
     const RULES: &str = "origin: ours\nrules:\n- id: own-suspend\n  group: source.toolkit.fluxcd.io\n  kinds: [GitRepository]\n  message: nobody suspends a source here\n  origin: our handbook\n  do:\n  - remove: spec.suspend\n";
 
-    fn read(name: &str) -> Option<Arc<[u8]>> {
+    fn read(name: &str) -> Result<Arc<[u8]>, Unread> {
         let text = match name {
             "good.yaml" => RULES.to_owned(),
             "unknown.yaml" => RULES.replace("remove:", "delete:"),
+            "several.yaml" => format!("{RULES}- id: second\n- id: own-suspend\nenable: [nothing]\n"),
             "cycle.yaml" => RULES.replace(
                 "- remove: spec.suspend",
                 "- move: {from: spec.a, to: spec.b}\n  - move: {from: spec.b, to: spec.a}",
             ),
-            _ => return None,
+            _ => return Err(Unread::Missing),
         };
-        Some(text.into_bytes().into())
+        Ok(text.into_bytes().into())
     }
 
     #[test]
@@ -85,5 +134,34 @@ mod tests {
         let bytes: Arc<[u8]> = b"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: r}\nspec:\n  url: x\n  suspend: true\n"[..].into();
         let reading = conversion::read(&"a.yaml".into(), &bytes, &wanted);
         assert!(reading.bytes.ends_with(b"spec:\n  url: x\n"), "{reading:?}");
+    }
+
+    fn told(names: &[&str]) -> Vec<(String, String)> {
+        let said = Spec {
+            rules: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..Spec::default()
+        };
+        let found = add(&mut Catalog::flux().unwrap(), &said, read);
+        found
+            .into_iter()
+            .map(|finding| (finding.subject, finding.message))
+            .collect()
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_file_is_told_at_once() {
+        let found = told(&["several.yaml"]);
+        let lines: Vec<&str> = found.iter().map(|(subject, _)| subject.as_str()).collect();
+        assert_eq!(lines, ["several.yaml:10", "several.yaml:11"], "{found:#?}");
+        assert!(found[0].1.contains("rule `second`: `group` is missing"), "{found:#?}");
+    }
+
+    #[test]
+    fn a_file_outside_of_the_repository_is_not_read() {
+        for name in ["../good.yaml", "/good.yaml", "a/../../good.yaml", "./../good.yaml"] {
+            let found = told(&[name]);
+            assert!(found[0].1.contains("outside"), "{name}: {found:#?}");
+        }
+        assert!(!leads_out("a/../good.yaml") && !leads_out("./good.yaml"));
     }
 }

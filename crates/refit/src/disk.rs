@@ -104,6 +104,16 @@ fn read_entry(entry: &DirEntry) -> Result<Option<Entry>, Failure> {
     }))
 }
 
+/// Reads a file of a repository: what is neither a file nor a link to one is never opened, since that could wait for ever.
+pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(SIZE_LIMIT).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// The most bytes of one file; a device can be endless.
 const SIZE_LIMIT: u64 = 256 << 20;
 
@@ -128,9 +138,9 @@ pub(crate) fn read_file(path: &Path) -> Result<Entry, Failure> {
 
 /// Writes a folder beside its place and renames it; the place must not exist or be an empty folder.
 pub(crate) fn write_folder(target: &Path, folder: &Folder) -> Result<(), Failure> {
-    let failed = |error: io::Error| unwritable(target, &error);
+    let failed = |error: io::Error| unwritable(target, &plain(error));
     let beside = tempfile::Builder::new()
-        .prefix(".refit-")
+        .prefix(PREFIX)
         .tempdir_in(parent(target))
         .map_err(failed)?;
     let whole = beside.path().join("whole");
@@ -164,24 +174,47 @@ pub(crate) fn require_vacant(target: &Path) -> Result<(), Failure> {
 
 /// Writes a file whole: beside its place, then renamed; an existing file keeps its mode.
 pub(crate) fn write_file(target: &Path, entry: &Entry) -> Result<(), Failure> {
-    let place = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-    let failed = |error: io::Error| unwritable(target, &error);
-    let Entry::File { bytes, .. } = entry else {
+    if !matches!(entry, Entry::File { .. }) {
         return Err(Failure::new(format!("`{}` is no file any more", target.display())));
-    };
+    }
+    replace(target, entry).map_err(|error| unwritable(target, &error))
+}
+
+/// Writes a file as [`write_file`] does; nothing is changed where that fails.
+pub(crate) fn replace(target: &Path, entry: &Entry) -> io::Result<()> {
+    let bytes = entry.bytes().map(|bytes| &**bytes).unwrap_or_default();
+    let place = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
     let old = fs::metadata(&place).ok();
     if old
         .as_ref()
         .is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     {
-        return fs::write(&place, bytes).map_err(failed);
+        return fs::write(&place, bytes);
     }
-    let mut file = beside(&place, entry).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
+    let mut file = beside(&place, entry).map_err(plain)?;
+    // Whoever clears leftovers away sees by the lock that this one is in use; some file systems have no locks.
+    let _ = file.as_file().lock();
+    file.write_all(bytes).map_err(plain)?;
     if let Some(metadata) = old {
-        file.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
+        file.as_file().set_permissions(metadata.permissions())?;
     }
-    file.persist(&place).map(drop).map_err(|error| failed(error.error))
+    file.persist(&place).map(drop).map_err(|error| plain(error.error))
+}
+
+/// What files are called before they get their names.
+const PREFIX: &str = ".refit-";
+const SUFFIX: &str = ".tmp";
+
+/// Tells whether a file is called like one that was not finished.
+pub(crate) fn is_leftover(name: &str) -> bool {
+    let inner = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
+    inner.is_some_and(|inner| inner.len() == 6 && inner.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Removes a file that a run which was cut off left behind; tells whether it did. One that is in use stays.
+pub(crate) fn clear_leftover(path: &Path) -> bool {
+    let is_free = fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok());
+    is_free && fs::remove_file(path).is_ok()
 }
 
 fn parent(path: &Path) -> &Path {
@@ -192,7 +225,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(&plain(error));
+    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(error);
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint("check the path"),
         io::ErrorKind::PermissionDenied => failure.hint("ask its owner for the right to read it"),
@@ -201,7 +234,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("could not write `{}`", path.display())).caused_by(&plain(error));
+    let failure = Failure::new(format!("could not write `{}`", path.display())).caused_by(error);
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint(format!("make the folder `{}` first", parent(path).display())),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -211,13 +244,13 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Gives the chain's first line without the name of a temporary file, which says nothing to the user.
-fn plain(error: &io::Error) -> io::Error {
+/// Gives an error without the name of a temporary file, which says nothing to the user.
+fn plain(error: io::Error) -> io::Error {
     let text = error.to_string();
-    let shown = text
-        .split_once(" at path \"")
-        .map_or(text.as_str(), |(before, _)| before);
-    io::Error::other(shown.to_owned())
+    match text.split_once(" at path \"") {
+        Some((before, _)) => io::Error::new(error.kind(), before.to_owned()),
+        None => error,
+    }
 }
 
 #[cfg(unix)]
@@ -246,14 +279,18 @@ fn beside(place: &Path, entry: &Entry) -> io::Result<tempfile::NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
     let permissions = fs::Permissions::from_mode(mode(entry));
     tempfile::Builder::new()
-        .prefix(".refit-")
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
         .permissions(permissions)
         .tempfile_in(parent(place))
 }
 
 #[cfg(not(unix))]
 fn beside(place: &Path, _: &Entry) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new().prefix(".refit-").tempfile_in(parent(place))
+    tempfile::Builder::new()
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
+        .tempfile_in(parent(place))
 }
 
 /// Writes an entry to a path in a fresh folder.

@@ -3,12 +3,13 @@
 //! In: a file or folder that the user names. Out: the paths of files by name, and an answer per file in their order. Links
 //! below the given path are not followed, `.git` is left out. Holds no more than one file per thread.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::disk;
 use crate::failure::Failure;
 
 /// The most threads that read.
@@ -28,9 +29,43 @@ pub(crate) struct Listing {
     pub(crate) names: Vec<String>,
     /// The links, which are not followed.
     pub(crate) links: Vec<String>,
-    /// What cannot be looked at, with the reason.
-    pub(crate) odd: Vec<(PathBuf, String)>,
+    /// What cannot be looked at.
+    pub(crate) odd: Vec<Odd>,
+    /// What a run of this program that was cut off left behind.
+    pub(crate) leftovers: Vec<String>,
 }
+
+/// Something that cannot be looked at.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Odd {
+    pub(crate) path: String,
+    /// Why not.
+    pub(crate) reason: String,
+    /// What the user can do.
+    pub(crate) remedy: &'static str,
+}
+
+impl Odd {
+    /// Says why a file or folder could not be read.
+    pub(crate) fn unreadable(path: impl Into<String>, error: &io::Error) -> Self {
+        let remedy = match error.kind() {
+            io::ErrorKind::FileTooLarge => "part it into several files, or leave it out",
+            io::ErrorKind::NotFound => "run the command again when nobody changes the files",
+            _ => "give yourself the right to read it, then run the command again",
+        };
+        Self {
+            path: path.into(),
+            reason: error.to_string(),
+            remedy,
+        }
+    }
+}
+
+/// Tells of what is neither file nor folder; it is never opened, since that could wait for ever.
+const NO_FILE: (&str, &str) = (
+    "it is neither file nor folder",
+    "leave pipes, sockets and devices out of what is looked at",
+);
 
 impl Listing {
     /// Gives the path of a file as the user would write it.
@@ -45,22 +80,25 @@ impl Listing {
 
 /// Lists the files below a path whose names are wanted; a file that is named itself is always wanted.
 pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Listing, Failure> {
-    let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let mut listing = Listing {
         root: path.to_owned(),
-        is_file: !metadata.is_dir(),
+        is_file: false,
         names: Vec::new(),
         links: Vec::new(),
         odd: Vec::new(),
+        leftovers: Vec::new(),
     };
-    if listing.is_file {
-        let parent = path.parent().filter(|parent| *parent != Path::new(""));
-        listing.root = parent.unwrap_or(Path::new(".")).to_owned();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let not_utf8 =
-            || Failure::new(format!("the name of `{}` is not UTF-8", path.display())).hint("rename the file");
-        listing.names.push(name.ok_or_else(not_utf8)?.to_owned());
-        return Ok(listing);
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(_) if path.is_symlink() => {
+            listing.put_aside(path, "it is a link to nothing", "correct or remove the link");
+            return Ok(listing);
+        }
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    if !metadata.is_dir() {
+        listing.is_file = true;
+        return listing.of_one(path, &metadata);
     }
     let mut open = vec![String::new()];
     while let Some(directory) = open.pop() {
@@ -69,12 +107,48 @@ pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<List
             if directory.is_empty() {
                 return Err(unreadable(path, &error));
             }
-            listing.odd.push((here, error.to_string()));
+            listing.odd.push(Odd::unreadable(listing.shown(&directory), &error));
         }
     }
     listing.names.sort_unstable();
     listing.odd.sort();
     Ok(listing)
+}
+
+impl Listing {
+    /// Takes the other names of files below the same path.
+    pub(crate) fn with_names(&self, names: Vec<String>) -> Self {
+        Self {
+            root: self.root.clone(),
+            is_file: self.is_file,
+            names,
+            links: Vec::new(),
+            odd: Vec::new(),
+            leftovers: Vec::new(),
+        }
+    }
+
+    fn of_one(mut self, path: &Path, metadata: &Metadata) -> Result<Self, Failure> {
+        let parent = path.parent().filter(|parent| *parent != Path::new(""));
+        self.root = parent.unwrap_or(Path::new(".")).to_owned();
+        if !metadata.is_file() {
+            self.put_aside(path, NO_FILE.0, NO_FILE.1);
+            return Ok(self);
+        }
+        let name = path.file_name().and_then(|name| name.to_str());
+        let not_utf8 =
+            || Failure::new(format!("the name of `{}` is not UTF-8", path.display())).hint("rename the file");
+        self.names.push(name.ok_or_else(not_utf8)?.to_owned());
+        Ok(self)
+    }
+
+    fn put_aside(&mut self, path: &Path, reason: &str, remedy: &'static str) {
+        self.odd.push(Odd {
+            path: path.display().to_string(),
+            reason: reason.to_owned(),
+            remedy,
+        });
+    }
 }
 
 fn enter(
@@ -89,8 +163,11 @@ fn enter(
         let name = entry.file_name();
         let Some(name) = name.to_str() else {
             if is_wanted(&name.to_string_lossy()) || kind.is_dir() {
-                let reason = "its name is not UTF-8".to_owned();
-                listing.odd.push((entry.path(), reason));
+                listing.put_aside(
+                    &entry.path(),
+                    "its name is not UTF-8",
+                    "rename it, then run the command again",
+                );
             }
             continue;
         };
@@ -102,8 +179,12 @@ fn enter(
             open.push(below());
         } else if kind.is_file() && is_wanted(name) {
             listing.names.push(below());
+        } else if kind.is_file() && disk::is_leftover(name) {
+            listing.leftovers.push(below());
         } else if kind.is_symlink() {
             listing.links.push(below());
+        } else if !kind.is_file() && !kind.is_dir() && is_wanted(name) {
+            listing.put_aside(&entry.path(), NO_FILE.0, NO_FILE.1);
         }
     }
     Ok(())
@@ -163,7 +244,8 @@ fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
         }
     }
     if buffer.len() as u64 > SIZE_LIMIT {
-        return Err(io::Error::other(format!("it has more than {SIZE_LIMIT} bytes")));
+        let reason = format!("it has more than {} MiB", SIZE_LIMIT >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
     Ok(())
 }

@@ -53,15 +53,26 @@ pub(crate) struct Answer {
     pub(crate) notes: String,
     /// What is missing before the program could go on; for stderr, also beside JSON.
     pub(crate) complaint: Option<Failure>,
-    /// The object for programs, which takes the place of text and notes.
-    pub(crate) json: Value,
+    /// The object for programs, which takes the place of text and notes; empty where nobody asked for it.
+    pub(crate) json: Vec<u8>,
 }
 
 impl Answer {
     /// Makes an answer of a report and its text for stdout.
     pub(crate) fn new<B: Body + Serialize>(report: &Report<B>, data: impl Into<Data>) -> Result<Self, Failure> {
-        let json = serde_json::to_value(report)
-            .map_err(|error| Failure::new("could not write the answer as JSON").caused_by(&error))?;
+        Self::in_form(report, data, Format::Json)
+    }
+
+    /// Makes an answer that can be large: the object for programs is made where that is the form which was asked for.
+    pub(crate) fn in_form<B: Body + Serialize>(
+        report: &Report<B>,
+        data: impl Into<Data>,
+        format: Format,
+    ) -> Result<Self, Failure> {
+        let json = match format {
+            Format::Json => object(report)?,
+            Format::Text | Format::Sarif => Vec::new(),
+        };
         Ok(Self {
             exit: report.exit,
             data: data.into(),
@@ -97,7 +108,7 @@ pub(crate) fn finish(result: Result<Answer, Failure>, format: Format) -> Exit {
             let notes = answer.notes + &complaint(answer.complaint);
             (answer.exit, answer.data.bytes(), notes)
         }
-        (Ok(answer), Format::Json) => (answer.exit, pretty(&answer.json), complaint(answer.complaint)),
+        (Ok(answer), Format::Json) => (answer.exit, answer.json, complaint(answer.complaint)),
         (Err(failure), Format::Text | Format::Sarif) => (failure.exit, Vec::new(), failure.text()),
         (Err(failure), Format::Json) => (failure.exit, pretty(&failure.json()), failure.text()),
     };
@@ -136,6 +147,14 @@ fn visible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Renders a report over several lines.
+fn object(report: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    let mut text = serde_json::to_vec_pretty(report)
+        .map_err(|error| Failure::new("could not write the answer as JSON").caused_by(&error))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Renders an object over several lines.

@@ -6,6 +6,7 @@
 mod cycle;
 mod file;
 mod read;
+mod shape;
 
 use std::fmt;
 
@@ -147,9 +148,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl ConversionRules {
-    /// Reads a rule file; `name` is what messages call it.
+    /// Reads a rule file; `name` is what messages call it. The error is the first thing that is wrong.
     pub fn read(name: &str, text: &str) -> Result<Self, Error> {
-        read::read(name, text)
+        read::read(name, text).map_err(|(first, _)| first)
+    }
+
+    /// Reads a rule file as [`Self::read`] does; the errors are all that is wrong, one for each rule at most.
+    pub fn read_whole(name: &str, text: &str) -> Result<Self, Vec<Error>> {
+        read::read(name, text).map_err(|(first, others)| [vec![first], others].concat())
     }
 
     /// Adds the rules of another file behind these; a rule of the same name takes the place of the one that is there.

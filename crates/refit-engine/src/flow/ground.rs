@@ -167,7 +167,8 @@ fn rules(ports: &Ports<'_>, listed: &[Listed], inventory: &mut Inventory) -> Res
         }
     }
     let mut catalog = ports.catalog.clone();
-    let found = own_rules::add(&mut catalog, said, |name| texts.get(&place(name)).cloned());
+    let read = |name: &str| texts.get(&place(name)).cloned().ok_or(own_rules::Unread::Missing);
+    let found = own_rules::add(&mut catalog, said, read);
     inventory.findings.extend(found);
     Ok(Some(catalog))
 }

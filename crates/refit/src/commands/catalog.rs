@@ -18,7 +18,7 @@ use crate::args::{Format, Global};
 use crate::failure::Failure;
 use crate::output::{self, Answer};
 use crate::view::catalog::{Catalog, CatalogPull, CatalogVerify, Source};
-use crate::view::lines;
+use crate::view::lines::{self, counted};
 use crate::wiring;
 
 /// Look into the sources of releases, copy and verify what they have.
@@ -340,11 +340,6 @@ fn parsed(available: &Available) -> Vec<(Version, String)> {
     let mut versions: Vec<(Version, String)> = available.versions.iter().filter_map(read).collect();
     versions.sort();
     versions
-}
-
-fn counted(count: usize, word: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {word}{plural}")
 }
 
 fn version(text: &str) -> Result<Version, Failure> {

@@ -4,12 +4,14 @@
 
 mod look;
 mod plane;
+mod rules;
 mod target;
 mod write;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use refit_core::finding::Finding;
 use refit_core::release::Version;
 use refit_core::report::{Convert as Converted, Next, Report, Scan as Scanned, State};
 use refit_engine::Target;
@@ -80,33 +82,24 @@ struct What {
 
 /// Runs `refit scan`.
 pub(crate) fn scan(options: &Scan, global: &Global) -> Result<Answer, Failure> {
-    let target = target::of(&options.what, global)?;
-    let seen = look::look(&options.what, &target.wanted)?;
-    let to = &target.version;
-    let behind = plane::behind(&seen, &target);
+    let mut asked = Asked::look(&options.what, global)?;
+    let to = asked.aim.version.clone();
+    let behind = plane::behind(&asked.seen, &asked.aim);
+    let found = asked.seen.is_found();
     let body = Scanned {
         platform: "flux".to_owned(),
         to: to.to_string(),
-        files: seen.files,
-        uses: seen
-            .meant()
-            .flat_map(|file| &file.uses)
-            .map(|used| used.line_for(to))
-            .collect(),
-        notes: seen.notes(),
-        unreached: seen.unreached(),
-        findings: target
-            .findings
-            .iter()
-            .cloned()
-            .chain(behind.iter().flat_map(|behind| behind.findings.clone()))
-            .chain(seen.findings())
-            .collect(),
+        files: asked.seen.files,
+        notes: asked.seen.notes(),
+        unreached: asked.seen.unreached(),
+        findings: asked.findings(behind.as_ref(), Vec::new()),
+        uses: asked.seen.take_uses().map(|used| used.line_for(&to)).collect(),
     };
-    let found = !body.uses.is_empty() || seen.meant().any(|file| !file.findings.is_empty()) || !seen.odd.is_empty();
-    let state = if found { State::Blocked } else { State::NothingToDo };
-    let sure = body.uses.iter().filter(|used| used.convertible == "yes").count();
-    let next = match (sure, &behind) {
+    let state = match found || body.findings.iter().any(Finding::blocks) {
+        true => State::Blocked,
+        false => State::NothingToDo,
+    };
+    let next = match (view::sure(&body.uses), &behind) {
         (0, _) => Vec::new(),
         (_, Some(behind)) => vec![again_to(&options.what, &behind.release)],
         (_, None) => vec![Next::run(
@@ -115,70 +108,88 @@ pub(crate) fn scan(options: &Scan, global: &Global) -> Result<Answer, Failure> {
         )],
     };
     let report = Report::new(state, view::scanned(&body), next, body);
-    let notes = view::scan_notes(&report);
+    let mut notes = view::scan_notes(&report);
+    notes.insert_str(0, &view::leftovers(&asked.seen.leftovers));
     let answer = match global.output {
-        Format::Sarif => Answer::new(&report, sarif::text(&report.body))?,
-        _ => Answer::new(&report, view::uses(&report.body.uses))?,
+        Format::Sarif => Answer::in_form(&report, sarif::text(&report.body), global.output)?,
+        _ => Answer::in_form(&report, view::uses(&report.body.uses), global.output)?,
     };
     Ok(answer.with_notes(notes))
 }
 
 /// Runs `refit convert`.
 pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Failure> {
-    let target = target::of(&options.what, global)?;
-    let seen = look::look(&options.what, &target.wanted)?;
+    let asked = Asked::look(&options.what, global)?;
+    let (seen, to) = (&asked.seen, &asked.aim.version);
     let way = if options.diff {
         write::Way::Diff
     } else {
         write::Way::Write
     };
-    let behind = plane::behind(&seen, &target);
-    let written = write::write(&seen, &target, way)?;
-    let to = &target.version;
-    let mut left: Vec<_> = seen.meant().flat_map(|file| &file.uses).collect();
-    left.retain(|used| used.convertible.reason().is_some());
+    let behind = plane::behind(seen, &asked.aim);
+    let (cleared, kept) = match way {
+        write::Way::Write => write::clear_leftovers(seen),
+        write::Way::Diff => (Vec::new(), seen.leftovers.clone()),
+    };
+    let written = write::write(seen, &asked.aim, way)?;
+    let left = seen.meant().flat_map(|file| &file.uses);
+    let left = left.filter(|used| used.convertible.reason().is_some());
     let body = Converted {
         platform: "flux".to_owned(),
         to: to.to_string(),
         files: seen.files,
         written: !options.diff,
-        left: left
-            .into_iter()
-            .map(|used| used.line_for(to))
-            .chain(written.refused)
-            .collect(),
+        left: left.map(|used| used.line_for(to)).chain(written.refused).collect(),
         changed: written.changed,
         notes: seen.notes(),
         unreached: seen.unreached(),
-        findings: target
-            .findings
-            .iter()
-            .cloned()
-            .chain(behind.iter().flat_map(|behind| behind.findings.clone()))
-            .chain(seen.findings())
-            .chain(written.findings)
-            .collect(),
+        findings: asked.findings(behind.as_ref(), written.findings),
     };
     let state = converted_state(body.left.len() + body.findings.len(), body.changed.len());
-    let next = match (options.diff, body.changed.is_empty()) {
-        (true, false) if behind.is_some() => behind
-            .iter()
-            .map(|behind| again_to(&options.what, &behind.release))
-            .collect(),
-        (true, false) => vec![Next::run(
+    let next = match (&behind, options.diff && !body.changed.is_empty()) {
+        (Some(behind), true) => vec![again_to(&options.what, &behind.release)],
+        (None, true) => vec![Next::run(
             again("convert", &options.what, None),
             "write what the difference shows",
         )],
-        _ => Vec::new(),
+        (_, false) => Vec::new(),
     };
     let report = Report::new(state, view::converted(&body), next, body);
-    let notes = view::convert_notes(&report);
-    let data = if options.diff {
-        view::diffs(&report.body).into_bytes()
+    let notes = view::cleared(&cleared) + &view::leftovers(&kept) + &view::convert_notes(&report);
+    let answer = if options.diff {
+        Answer::in_form(&report, view::diffs(&report.body).into_bytes(), global.output)?
     } else {
-        view::changed(&report.body).into_bytes()
+        Answer::in_form(&report, view::changed(&report.body), global.output)?
     };
-    Ok(Answer::new(&report, data)?.with_notes(notes))
+    Ok(answer.with_notes(notes))
+}
+
+/// What was asked for, and what was seen.
+struct Asked {
+    aim: target::Aim,
+    seen: look::Seen,
+    /// What is wrong with rule files.
+    of_rules: Vec<Finding>,
+}
+
+impl Asked {
+    fn look(what: &What, global: &Global) -> Result<Self, Failure> {
+        let aim = target::of(what, global)?;
+        let mut rules = rules::Rules::of(what, &aim)?;
+        let seen = look::look(what, &mut rules)?;
+        let of_rules = rules.findings;
+        Ok(Self { aim, seen, of_rules })
+    }
+
+    /// Lists all findings: those of the release, of rules, of planes, of files, of writing.
+    fn findings(&self, behind: Option<&plane::Behind>, of_writing: Vec<Finding>) -> Vec<Finding> {
+        let mut all = self.aim.findings.clone();
+        all.extend(self.of_rules.iter().cloned());
+        all.extend(behind.into_iter().flat_map(|behind| behind.findings.clone()));
+        all.extend(self.seen.findings());
+        all.extend(of_writing);
+        all
+    }
 }
 
 /// Tells how a conversion ended, by how much is left for a person and how many files changed.

@@ -154,7 +154,7 @@ pub(crate) fn plan(options: &Plan, global: &Global) -> Result<Answer, Failure> {
                     .hint("name one with `--cluster NAME` for each plan that is saved"),
             );
         }
-        disk::write_file(path, &Entry::file(output::pretty(&answer.json)))?;
+        disk::write_file(path, &Entry::file(answer.json.as_slice()))?;
     }
     if options.exit_code && would_change(&report) {
         answer.exit = Exit::Waiting;

@@ -1,9 +1,10 @@
 //! Uses of old API versions and fields as text, and the differences of a conversion.
 
+use refit_core::finding::Code;
 use refit_core::report::{Convert, Report, Scan, UseLine};
 use similar::TextDiff;
 
-use crate::view::lines::{self, line};
+use crate::view::lines::{self, counted, line, one_line};
 
 /// The lines around a change that a difference shows.
 const CONTEXT: usize = 3;
@@ -14,18 +15,20 @@ const NAMED: usize = 10;
 /// Lists uses, one line each, with file, line and column in front.
 pub(crate) fn uses(uses: &[UseLine]) -> String {
     let mut text = String::new();
-    for used in uses {
-        line!(
-            &mut text,
-            "{}:{}:{}: {}: {}",
-            used.path,
-            used.line,
-            used.column,
-            what(used),
-            said(used)
-        );
-    }
+    listed(&mut text, uses, "");
     text
+}
+
+fn listed(text: &mut String, uses: &[UseLine], word: &str) {
+    for used in uses {
+        let (path, line, column) = (one_line(&used.path), used.line, used.column);
+        line!(text, "{word}{path}:{line}:{column}: {}: {}", what(used), said(used));
+    }
+}
+
+/// Counts the uses that are converted for sure.
+pub(crate) fn sure(uses: &[UseLine]) -> usize {
+    uses.iter().filter(|used| used.convertible == "yes").count()
 }
 
 /// Names the object of a use.
@@ -80,7 +83,7 @@ fn history(used: &UseLine) -> String {
 
 /// Sums a scan up in one sentence.
 pub(crate) fn scanned(body: &Scan) -> String {
-    let sure = body.uses.iter().filter(|used| used.convertible == "yes").count();
+    let sure = sure(&body.uses);
     let Scan {
         platform, to, files, ..
     } = body;
@@ -106,23 +109,57 @@ pub(crate) fn scanned(body: &Scan) -> String {
 
 /// Sums a conversion up in one sentence.
 pub(crate) fn converted(body: &Convert) -> String {
-    let Convert { platform, to, .. } = body;
+    let Convert { platform, to, left, .. } = body;
     let changes: usize = body.changed.iter().map(|file| file.changes.len()).sum();
-    let verb = if body.written {
-        "converted"
-    } else {
-        "would be converted"
-    };
+    let verb = if body.written { "converted" } else { "to be converted" };
     let mut text = match body.changed.len() {
         0 => format!("nothing to convert to {platform} {to}"),
         files => format!(
-            "{} in {} {verb} to {platform} {to}",
+            "{} {verb} to {platform} {to}, in {}",
             counted(changes, "use"),
             counted(files, "file")
         ),
     };
-    if !body.left.is_empty() {
-        text.push_str(&format!("; {} left for a person", body.left.len()));
+    if !left.is_empty() {
+        let left = format!(
+            "; {} left for a person, in {}",
+            counted(left.len(), "use"),
+            counted(files_of(left), "file")
+        );
+        text.push_str(&left);
+    }
+    let unwritten = body
+        .findings
+        .iter()
+        .filter(|finding| finding.code == Code::FileNotWritten);
+    match unwritten.count() {
+        0 => text,
+        count => text + &format!("; {} could not be written", counted(count, "file")),
+    }
+}
+
+/// Tells what runs that were cut off left behind.
+pub(crate) fn leftovers(paths: &[String]) -> String {
+    let mut text = String::new();
+    for path in paths {
+        line!(
+            &mut text,
+            "note: a run that was cut off left `{}` behind, or one still writes it; `refit convert` removes it when it is free",
+            one_line(path)
+        );
+    }
+    text
+}
+
+/// Tells what was removed of runs that were cut off.
+pub(crate) fn cleared(paths: &[String]) -> String {
+    let mut text = String::new();
+    for path in paths {
+        line!(
+            &mut text,
+            "note: removed `{}`, which a run that was cut off left behind",
+            one_line(path)
+        );
     }
     text
 }
@@ -143,17 +180,7 @@ pub(crate) fn scan_notes(report: &Report<Scan>) -> String {
 pub(crate) fn convert_notes(report: &Report<Convert>) -> String {
     let body = &report.body;
     let mut text = String::new();
-    for used in &body.left {
-        line!(
-            &mut text,
-            "left: {}:{}:{}: {}: {}",
-            used.path,
-            used.line,
-            used.column,
-            what(used),
-            said(used)
-        );
-    }
+    listed(&mut text, &body.left, "left: ");
     lines::findings(&mut text, &body.findings, "");
     notes(&mut text, &body.notes);
     unreached(&mut text, &body.unreached);
@@ -164,20 +191,14 @@ pub(crate) fn convert_notes(report: &Report<Convert>) -> String {
 
 fn notes(text: &mut String, notes: &[refit_core::report::NoteLine]) {
     for note in notes {
-        line!(
-            text,
-            "note: {}:{}: {}: {}",
-            note.path,
-            note.line,
-            note.object,
-            note.message
-        );
+        let (path, line) = (one_line(&note.path), note.line);
+        line!(text, "note: {path}:{line}: {}: {}", note.object, note.message);
     }
 }
 
 fn unreached(text: &mut String, paths: &[String]) {
     for path in paths.iter().take(NAMED) {
-        line!(text, "left out, no Kustomization reaches it: {path}");
+        line!(text, "left out, no Kustomization reaches it: {}", one_line(path));
     }
     if paths.len() > NAMED {
         line!(
@@ -195,7 +216,12 @@ fn unreached(text: &mut String, paths: &[String]) {
 pub(crate) fn changed(body: &Convert) -> String {
     let mut text = String::new();
     for file in &body.changed {
-        line!(&mut text, "{}: {}", file.path, counted(file.changes.len(), "use"));
+        line!(
+            &mut text,
+            "{}: {}",
+            one_line(&file.path),
+            counted(file.changes.len(), "use")
+        );
     }
     text
 }
@@ -215,17 +241,19 @@ pub(crate) fn diff(path: &str, before: &[u8], after: &[u8]) -> String {
     TextDiff::from_lines(&*before, &*after)
         .unified_diff()
         .context_radius(CONTEXT)
-        .header(&format!("a/{path}"), &format!("b/{path}"))
+        .header(&named("a", path), &named("b", path))
         .to_string()
+}
+
+/// Gives the name of a file in a difference; as Git does, one with control characters stands in quotes.
+fn named(side: &str, path: &str) -> String {
+    let shown = one_line(path);
+    match shown == path {
+        true => format!("{side}/{path}"),
+        false => format!("\"{side}/{}\"", shown.replace('"', "\\\"")),
+    }
 }
 
 fn files_of(uses: &[UseLine]) -> usize {
     uses.chunk_by(|a, b| a.path == b.path).count()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! In: values of a report. Out: lines appended to a text.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use refit_core::finding::Finding;
@@ -16,6 +17,26 @@ macro_rules! line {
     }};
 }
 pub(crate) use line;
+
+/// Counts things in words.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// Gives the name of a file so that it stays on its line: names of files may hold any characters.
+pub(crate) fn one_line(name: &str) -> Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Cow::Owned(name.chars().map(shown).collect())
+}
 
 /// Starts a text with the sentence of the report.
 pub(crate) fn head<B>(report: &Report<B>) -> String {
@@ -52,7 +73,7 @@ fn about(finding: &Finding, indent: &str) -> String {
     if finding.subject.is_empty() || message.contains(&finding.subject) {
         message
     } else {
-        format!("`{}`: {message}", finding.subject)
+        format!("`{}`: {message}", one_line(&finding.subject))
     }
 }
 

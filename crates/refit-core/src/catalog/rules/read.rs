@@ -7,8 +7,7 @@ use refit_manifest::parse::{self, Kind, NodeRef};
 use serde::de::DeserializeOwned;
 
 use super::file::{ConditionText, FormsText, NotCheckedText, OPERATIONS, OperationText, RuleText, TOP};
-use super::{ConversionRule, ConversionRules, Enabled, Error, NotChecked, Purpose, Window, cycle};
-use crate::value;
+use super::{ConversionRule, ConversionRules, Enabled, Error, NotChecked, Purpose, Window, cycle, shape};
 
 /// A place of a file that errors name.
 #[derive(Clone, Copy)]
@@ -23,9 +22,10 @@ impl Spot<'_> {
         self.at(self.line(node), what, remedy)
     }
 
+    /// Gives the line of a node, counted from 1.
     fn line(self, node: NodeRef<'_>) -> usize {
         let before = self.text.as_bytes().get(..node.span().start).unwrap_or_default();
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        memchr::memchr_iter(b'\n', before).count() + 1
     }
 
     fn at(self, line: usize, what: String, remedy: &str) -> Error {
@@ -48,66 +48,93 @@ impl Spot<'_> {
 
     /// Makes a type of a node.
     fn of<T: DeserializeOwned>(self, node: NodeRef<'_>, remedy: &str) -> Result<T, Error> {
-        let content = value::of(node).ok_or_else(|| self.error(node, "the file is without end".to_owned(), remedy))?;
-        serde_json::from_value(content).map_err(|error| self.error(node, error.to_string(), remedy))
+        shape::of(node).map_err(|(at, what)| self.error(at, what, remedy))
     }
 }
 
 const FORMAT: &str = "docs/rules.md describes the fields of a rule";
 
-/// Reads a rule file.
-pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, Error> {
+/// Reads a rule file; the errors are the first and the others that are wrong.
+pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, (Error, Vec<Error>)> {
     let spot = Spot { file, text, rule: None };
     let parsed = parse::parse(text.as_bytes(), 0..text.len());
-    let parsed = parsed.map_err(|error| spot.at(1, format!("not YAML: {error}"), "correct the line"))?;
-    let Some(root) = parsed.root().filter(|root| matches!(root.kind(), Kind::Mapping(_))) else {
-        return Err(spot.at(1, "the file has no rules".to_owned(), "begin with `rules:`"));
-    };
-    if let Some((key, _)) = root
-        .entries()
-        .find(|(key, _)| !TOP.contains(&key.text().unwrap_or_default()))
-    {
-        let what = format!("unknown field `{}`", key.source());
-        return Err(spot.error(key, what, "use `origin`, `rules`, `not-checked` and `enable`"));
+    let parsed = parsed.map_err(|error| (spot.at(1, format!("not YAML: {error}"), "correct the line"), Vec::new()))?;
+    let mut found = Found::default();
+    found.top(spot, parsed.root());
+    let mut errors = found.errors.into_iter();
+    match errors.next() {
+        Some(first) => Err((first, errors.collect())),
+        None => match cycle::check(&found.rules.rules) {
+            Ok(()) => Ok(found.rules),
+            Err(error) => Err((error, Vec::new())),
+        },
     }
-    let is_list = |node: NodeRef<'_>| matches!(node.target().kind(), Kind::Sequence(_)) || node.is_null();
-    for key in ["rules", "not-checked", "enable"] {
-        if let Some(node) = root.get(key).filter(|node| !is_list(*node)) {
-            return Err(spot.error(node, format!("`{key}` is no list"), FORMAT));
+}
+
+/// What was read of a file so far.
+#[derive(Default)]
+struct Found {
+    rules: ConversionRules,
+    errors: Vec<Error>,
+    /// The names that are taken, with the lines of their rules.
+    taken: BTreeMap<String, usize>,
+}
+
+impl Found {
+    fn top(&mut self, spot: Spot<'_>, root: Option<NodeRef<'_>>) {
+        let Some(root) = root.filter(|root| matches!(root.kind(), Kind::Mapping(_))) else {
+            let error = spot.at(1, "the file has no rules".to_owned(), "begin with `rules:`");
+            return self.errors.push(error);
+        };
+        let is_unknown = |(key, _): &(NodeRef<'_>, NodeRef<'_>)| !TOP.contains(&key.text().unwrap_or_default());
+        for (key, _) in root.entries().filter(is_unknown) {
+            let what = format!("unknown field `{}`", key.source());
+            self.errors
+                .push(spot.error(key, what, "use `origin`, `rules`, `not-checked` and `enable`"));
+        }
+        let is_list = |node: NodeRef<'_>| matches!(node.target().kind(), Kind::Sequence(_)) || node.is_null();
+        for key in ["rules", "not-checked", "enable"] {
+            match root.get(key) {
+                Some(node) if !is_list(node) => {
+                    self.errors
+                        .push(spot.error(node, format!("`{key}` is no list"), FORMAT));
+                }
+                Some(node) => node.items().for_each(|item| self.item(spot, key, item)),
+                None => {}
+            }
         }
     }
-    let items = |key| root.get(key).into_iter().flat_map(NodeRef::items);
-    let mut out = ConversionRules::default();
-    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
-    for node in items("rules") {
-        for rule in rule(spot, node)? {
-            if let Some(line) = lines.insert(rule.rule.id.clone(), rule.line) {
+
+    /// Takes an item of one of the lists.
+    fn item(&mut self, spot: Spot<'_>, list: &str, node: NodeRef<'_>) {
+        let read = match list {
+            "rules" => rule(spot, node).and_then(|rules| self.add(spot, node, rules)),
+            "not-checked" => spot.of::<NotCheckedText>(node, FORMAT).map(|text| {
+                self.rules.not_checked.push(NotChecked {
+                    id: text.id,
+                    by: text.by,
+                    message: text.message,
+                    reason: text.reason,
+                    origin: text.origin,
+                });
+            }),
+            _ => spot
+                .of(node, "`enable` is a list of names of rules")
+                .map(|id| self.rules.enabled.push(spot.enabled(id, node))),
+        };
+        self.errors.extend(read.err());
+    }
+
+    fn add(&mut self, spot: Spot<'_>, node: NodeRef<'_>, rules: Vec<ConversionRule>) -> Result<(), Error> {
+        for rule in rules {
+            if let Some(line) = self.taken.insert(rule.rule.id.clone(), rule.line) {
                 let what = format!("the name `{}` is taken by the rule on line {line}", rule.rule.id);
                 return Err(spot.error(node, what, "give each rule its own `id`"));
             }
-            out.rules.push(rule);
+            self.rules.rules.push(rule);
         }
+        Ok(())
     }
-    for node in items("not-checked") {
-        let text: NotCheckedText = spot.of(node, FORMAT)?;
-        out.not_checked.push(NotChecked {
-            id: text.id,
-            by: text.by,
-            message: text.message,
-            reason: text.reason,
-            origin: text.origin,
-        });
-    }
-    if let Some(node) = root.get("enable").filter(|node| !node.is_null()) {
-        let ids: Vec<String> = spot.of(node, "`enable` is a list of names of rules")?;
-        out.enabled = ids
-            .into_iter()
-            .zip(node.items())
-            .map(|(id, item)| spot.enabled(id, item))
-            .collect();
-    }
-    cycle::check(&out.rules)?;
-    Ok(out)
 }
 
 fn rule(spot: Spot<'_>, node: NodeRef<'_>) -> Result<Vec<ConversionRule>, Error> {
@@ -117,7 +144,6 @@ fn rule(spot: Spot<'_>, node: NodeRef<'_>) -> Result<Vec<ConversionRule>, Error>
     let conditions = conditions(spot, node)?;
     let operations = operations(spot, node)?;
     check(spot, node, &text, &operations)?;
-    let before = spot.text.as_bytes().get(..node.span().start).unwrap_or_default();
     let made = ConversionRule {
         rule: Rule {
             id: text.id,
@@ -140,7 +166,7 @@ fn rule(spot: Spot<'_>, node: NodeRef<'_>) -> Result<Vec<ConversionRule>, Error>
         optional: text.optional,
         origin: text.origin,
         file: spot.file.to_owned(),
-        line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+        line: spot.line(node),
     };
     match (text.forms, made.rule.operations.is_empty()) {
         (Some(forms), true) => both_forms(spot, node, &made, forms).map(Vec::from),
@@ -173,7 +199,7 @@ fn check(spot: Spot<'_>, node: NodeRef<'_>, text: &RuleText, operations: &[Opera
         return Err(spot.error(node, what, "let `from` be a release before `by`"));
     }
     if let Some(operation) = operations.iter().find(|operation| text.behaviour && edits(operation)) {
-        let what = format!("a rule about behaviour edits nothing, but this one does: {operation:?}");
+        let what = format!("a rule about behaviour edits nothing, but this one does: {operation}");
         return Err(spot.error(node, what, "take `behaviour` out, or use `report` and `review`"));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path as OsPath, PathBuf};
+use std::sync::Arc;
 
 use refit_core::conversion::{self, Note, Reading, Use, Wanted};
 use refit_core::finding::{Code, Finding};
@@ -12,9 +13,10 @@ use refit_core::release::Version;
 use refit_core::report::NoteLine;
 use refit_manifest::{Path, Stream};
 
+use super::rules::Rules;
 use super::{What, plane};
 use crate::failure::Failure;
-use crate::files::{self, Listing};
+use crate::files::{self, Listing, Odd};
 
 /// What was seen in all files.
 pub(super) struct Seen {
@@ -23,11 +25,15 @@ pub(super) struct Seen {
     pub(super) files: usize,
     /// What cannot be looked at.
     pub(super) odd: Vec<Finding>,
+    /// What a run that was cut off left behind.
+    pub(super) leftovers: Vec<String>,
 }
 
 /// What was seen below one path.
 pub(super) struct Folder {
     pub(super) listing: Listing,
+    /// What is wanted of its files.
+    pub(super) wanted: Arc<Wanted>,
     /// The manifests of planes below the path, with their releases.
     pub(super) planes: Vec<(Path, Version)>,
     /// The files in which something was found, in order.
@@ -52,6 +58,19 @@ impl Seen {
     pub(super) fn meant(&self) -> impl Iterator<Item = &Found> {
         let all = self.folders.iter().flat_map(|folder| &folder.found);
         all.filter(|file| file.is_meant)
+    }
+
+    /// Tells whether there is something to tell.
+    pub(super) fn is_found(&self) -> bool {
+        let tells = |file: &Found| !file.uses.is_empty() || !file.findings.is_empty();
+        self.meant().any(tells) || !self.odd.is_empty()
+    }
+
+    /// Takes the uses out of the files that are meant.
+    pub(super) fn take_uses(&mut self) -> impl Iterator<Item = Use> {
+        let all = self.folders.iter_mut().flat_map(|folder| &mut folder.found);
+        all.filter(|file| file.is_meant)
+            .flat_map(|file| std::mem::take(&mut file.uses))
     }
 
     /// Lists the files with uses that are not meant.
@@ -85,21 +104,59 @@ impl Seen {
 type State = (Survey, Vec<(Path, Version)>);
 
 /// Looks at the files below the paths.
-pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
+pub(super) fn look(what: &What, rules: &mut Rules<'_>) -> Result<Seen, Failure> {
     let mut seen = Seen {
         folders: Vec::new(),
         files: 0,
         odd: Vec::new(),
+        leftovers: Vec::new(),
     };
     for path in outermost(&what.paths)? {
-        let listing = files::list(path, Wanted::is_candidate)?;
+        let mut listing = files::list(path, Wanted::is_candidate)?;
+        let wanted = rules.wanted(path);
+        let mut pass = Pass::default();
+        pass.read(&listing, &wanted);
+        if !listing.is_file {
+            pass.survey_rest(&mut listing, &wanted);
+        }
         seen.files += listing.names.len();
-        seen.odd.extend(listing.odd.iter().map(|(path, reason)| {
-            let message = format!("it cannot be looked at: {reason}");
-            Finding::new(Code::UnreadableManifest, path.display().to_string(), message)
-                .with_remedy("give yourself the right to read it, or rename it, then run the command again")
-        }));
-        let (states, mut found) = files::each(&listing, |(survey, planes): &mut State, name, bytes| {
+        seen.leftovers
+            .extend(listing.leftovers.iter().map(|name| listing.shown(name)));
+        seen.odd.extend(listing.odd.iter().map(odd));
+        let meant = match &pass.survey {
+            survey if !what.all && !listing.is_file => survey.meant(),
+            _ => Meant::Everything,
+        };
+        if !listing.is_file {
+            seen.odd.extend(pass.survey.broken(&meant, |name| listing.shown(name)));
+        }
+        reread(&listing, &mut pass.found, pass.survey.contents(), &wanted);
+        for file in &mut pass.found {
+            file.is_meant = meant.has(&Path::from(&*file.name));
+        }
+        pass.planes.sort();
+        seen.folders.push(Folder {
+            listing,
+            wanted,
+            planes: pass.planes,
+            found: pass.found,
+        });
+    }
+    Ok(seen)
+}
+
+/// What was seen below one path so far.
+#[derive(Default)]
+struct Pass {
+    survey: Survey,
+    planes: Vec<(Path, Version)>,
+    found: Vec<Found>,
+}
+
+impl Pass {
+    /// Reads the files of a listing.
+    fn read(&mut self, listing: &Listing, wanted: &Wanted) {
+        let (states, found) = files::each(listing, |(survey, planes): &mut State, name, bytes| {
             let path = Path::new(listing.shown(name));
             match bytes {
                 Ok(bytes) => {
@@ -109,29 +166,30 @@ pub(super) fn look(what: &What, wanted: &Wanted) -> Result<Seen, Failure> {
                 Err(error) => Some(unread(&path, name, &error)),
             }
         });
-        let (surveys, planes): (Vec<Survey>, Vec<_>) = states.into_iter().unzip();
-        let mut planes = planes.concat();
-        planes.sort();
-        let mut whole = surveys.into_iter().reduce(|mut whole, part| {
-            whole.absorb(part);
-            whole
-        });
-        let meant = match &whole {
-            Some(survey) if !what.all && !listing.is_file => survey.meant(),
-            _ => Meant::Everything,
-        };
-        if let Some(survey) = whole.as_mut().filter(|_| !listing.is_file) {
-            listing.links.iter().for_each(|link| survey.note_link(link));
-            seen.odd.extend(survey.broken(&meant, |name| listing.shown(name)));
+        for (survey, planes) in states {
+            self.survey.absorb(survey);
+            self.planes.extend(planes);
         }
-        let contents = whole.map(|survey| survey.contents()).unwrap_or_default();
-        reread(&listing, &mut found, contents, wanted);
-        for file in &mut found {
-            file.is_meant = meant.has(&Path::from(&*file.name));
-        }
-        seen.folders.push(Folder { listing, planes, found });
+        self.found.extend(found);
     }
-    Ok(seen)
+
+    /// Reads the files as well that kustomizations name although their names are none of manifests.
+    fn survey_rest(&mut self, listing: &mut Listing, wanted: &Wanted) {
+        listing.links.iter().for_each(|link| self.survey.note_link(link));
+        let is_file = |name: &String| fs::symlink_metadata(listing.root.join(name)).is_ok_and(|found| found.is_file());
+        let names: Vec<String> = self.survey.unseen().into_iter().filter(is_file).collect();
+        if names.is_empty() {
+            return;
+        }
+        self.read(&listing.with_names(names.clone()), wanted);
+        self.found.sort_by(|one, other| one.name.cmp(&other.name));
+        listing.names.extend(names);
+    }
+}
+
+fn odd(odd: &Odd) -> Finding {
+    let message = format!("it cannot be looked at: {}", odd.reason);
+    Finding::new(Code::UnreadableManifest, odd.path.as_str(), message).with_remedy(odd.remedy)
 }
 
 /// Reads what kustomizations name as patches or replacements once more, as what it is.
@@ -213,14 +271,8 @@ fn nothing(path: &Path, name: &str) -> Found {
 }
 
 fn unread(path: &Path, name: &str, error: &std::io::Error) -> Found {
-    let finding = Finding::new(
-        Code::UnreadableManifest,
-        path.as_str(),
-        format!("it cannot be read: {error}"),
-    )
-    .with_remedy("give yourself the right to read it, then run the command again");
     Found {
-        findings: vec![finding],
+        findings: vec![odd(&Odd::unreadable(path.as_str(), error))],
         ..nothing(path, name)
     }
 }
@@ -228,7 +280,11 @@ fn unread(path: &Path, name: &str, error: &std::io::Error) -> Found {
 /// Leaves out paths that stand below others that are named as well.
 fn outermost(paths: &[PathBuf]) -> Result<Vec<&OsPath>, Failure> {
     let whole = |path: &PathBuf| {
-        fs::canonicalize(path).map_err(|error| {
+        let place = fs::canonicalize(path).or_else(|error| match path.is_symlink() {
+            true => std::path::absolute(path),
+            false => Err(error),
+        });
+        place.map_err(|error| {
             Failure::new(format!("could not read `{}`", path.display()))
                 .caused_by(&error)
                 .hint("check the path")

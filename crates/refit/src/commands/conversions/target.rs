@@ -1,28 +1,35 @@
 //! The release that the files are meant for, and what it wants.
 
-use std::path::Path as FilePath;
-use std::sync::Arc;
-
 use refit_core::catalog::Catalog;
-use refit_core::configuration::{self, Configuration};
 use refit_core::conversion::Wanted;
 use refit_core::finding::{Code, Finding};
-use refit_core::own_rules;
 use refit_core::release::{Series, Version};
-use refit_manifest::{Entry, Stream};
+use refit_manifest::Stream;
 
 use super::What;
 use crate::args::Global;
-use crate::disk;
 use crate::failure::Failure;
 use crate::wiring;
 
 /// A release and what it wants.
 pub(super) struct Aim {
     pub(super) version: Version,
+    /// What is known of releases, without rules of one's own.
     pub(super) catalog: Catalog,
-    pub(super) wanted: Wanted,
+    /// The manifests of the release, where the catalog does not know it.
+    manifests: Vec<Stream>,
     pub(super) findings: Vec<Finding>,
+}
+
+impl Aim {
+    /// Gives what is wanted by a catalog that has rules of one's own.
+    pub(super) fn wanted(&self, catalog: &Catalog) -> Wanted {
+        if self.manifests.is_empty() {
+            Wanted::of(catalog, &self.version)
+        } else {
+            Wanted::of_manifests(catalog, &self.version, &self.manifests)
+        }
+    }
 }
 
 /// Finds the release that is named; one that is newer than the catalog is read from a source of releases.
@@ -34,53 +41,17 @@ pub(super) fn of(what: &What, global: &Global) -> Result<Aim, Failure> {
                 .hint("the only platform so far is `flux`"),
         );
     }
-    let mut catalog = wiring::built_in()?;
-    add_rules(&mut catalog, what)?;
+    let catalog = wiring::built_in()?;
     let version = version(what, &catalog)?;
     if catalog.is_older_than(&version) {
         return newer(catalog, version, global);
     }
     Ok(Aim {
-        wanted: Wanted::of(&catalog, &version),
         catalog,
         version,
+        manifests: Vec::new(),
         findings: Vec::new(),
     })
-}
-
-/// Adds the rules that `refit.yaml` in one of the folders names, and those of the command line.
-fn add_rules(catalog: &mut Catalog, what: &What) -> Result<(), Failure> {
-    for folder in what.paths.iter().filter(|path| path.is_dir()) {
-        let Some(bytes) = bytes_of(&folder.join(configuration::FILE)) else {
-            continue;
-        };
-        let shown = folder.join(configuration::FILE).display().to_string();
-        let said = Configuration::read(&bytes).map_err(|error| {
-            Failure::new(format!("`{shown}` cannot be used"))
-                .caused_by(&error)
-                .hint("correct the file, see docs/configuration.md")
-        })?;
-        let problems = own_rules::add(catalog, &said.spec, |name| bytes_of(&folder.join(name)));
-        if let Some(problem) = problems.into_iter().next() {
-            return Err(refused(problem));
-        }
-    }
-    for file in &what.rules {
-        let name = file.display().to_string();
-        own_rules::add_file(catalog, &name, bytes_of(file).as_deref()).map_err(refused)?;
-    }
-    Ok(())
-}
-
-fn bytes_of(path: &FilePath) -> Option<Arc<[u8]>> {
-    match disk::read_file(path) {
-        Ok(Entry::File { bytes, .. }) => Some(bytes),
-        _ => None,
-    }
-}
-
-fn refused(finding: Finding) -> Failure {
-    Failure::new(format!("rule file `{}`: {}", finding.subject, finding.message)).hint(finding.remedy)
 }
 
 fn version(what: &What, catalog: &Catalog) -> Result<Version, Failure> {
@@ -131,8 +102,8 @@ fn newer(catalog: Catalog, version: Version, global: &Global) -> Result<Aim, Fai
         releases.location()
     );
     Ok(Aim {
-        wanted: Wanted::of_manifests(&catalog, &version, &streams),
         catalog,
+        manifests: streams,
         findings: vec![Finding::new(Code::CatalogOlderThanTarget, version.to_string(), message)],
         version,
     })

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path as OsPath;
 use std::sync::Arc;
 
-use refit_core::conversion::{self, Convertible};
+use refit_core::conversion::{self, Convertible, Wanted};
 use refit_core::finding::{Code, Finding};
 use refit_core::places::Content;
+use refit_core::release::Version;
 use refit_core::report::{ChangedFile, UseLine};
 use refit_engine::ports::PortErrorKind;
 use refit_forge::{Git, Settings};
@@ -35,12 +36,9 @@ pub(super) struct Written {
     pub(super) findings: Vec<Finding>,
 }
 
-/// Reads the files that change once more, one at a time, and writes them.
-///
-/// A file that cannot be written is an error after all others were.
+/// Reads the files that change once more, one at a time, and writes them; a file that cannot be written is told.
 pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure> {
     let mut written = Written::default();
-    let mut failed = Vec::new();
     for folder in &seen.folders {
         let mut changing: Vec<&Found> = folder
             .found
@@ -56,32 +54,37 @@ pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure
                 .extend(file.uses.iter().map(|used| refused(used.line_for(&aim.version))));
         }
         changing.retain(|file| !filtered.contains(&file.name));
-        let listing = Listing {
-            root: folder.listing.root.clone(),
-            is_file: folder.listing.is_file,
-            names: changing.iter().map(|file| file.name.clone()).collect(),
-            links: Vec::new(),
-            odd: Vec::new(),
-        };
-        let contents: BTreeMap<&str, &Content> = changing
-            .iter()
-            .map(|file| (file.name.as_str(), &file.content))
-            .collect();
+        let listing = folder
+            .listing
+            .with_names(changing.iter().map(|file| file.name.clone()).collect());
+        let contents = changing.iter().map(|file| (file.name.as_str(), &file.content));
+        let contents: BTreeMap<&str, &Content> = contents.collect();
         let (_, done) = files::each(&listing, |(): &mut (), name, bytes| {
-            let content = contents.get(name).copied().unwrap_or(&Content::Objects);
-            convert(&listing, (name, bytes, content), aim, way)
+            let file = (name, contents.get(name).copied().unwrap_or(&Content::Objects));
+            convert((&listing, &folder.wanted, &aim.version), file, bytes, way)
         });
         for one in done {
             match one {
                 Ok(file) => written.changed.push(file),
-                Err(failure) => failed.push(failure),
+                Err(finding) => written.findings.push(*finding),
             }
         }
     }
-    match failed.into_iter().next() {
-        Some(failure) => Err(failure.hint(format!("{} other files were converted", written.changed.len()))),
-        None => Ok(written),
-    }
+    Ok(written)
+}
+
+/// Removes what runs that were cut off left behind; gives what it removed, and what is in use or cannot be removed.
+pub(super) fn clear_leftovers(seen: &Seen) -> (Vec<String>, Vec<String>) {
+    let all = seen.folders.iter().flat_map(|folder| {
+        let listing = &folder.listing;
+        listing
+            .leftovers
+            .iter()
+            .map(|name| (listing.root.join(name), listing.shown(name)))
+    });
+    let (cleared, kept): (Vec<_>, Vec<_>) = all.partition(|(path, _)| disk::clear_leftover(path));
+    let names = |list: Vec<(_, String)>| list.into_iter().map(|(_, name)| name).collect();
+    (names(cleared), names(kept))
 }
 
 const FILTERED: &str = "Git attributes change its bytes, so it is not written";
@@ -95,35 +98,49 @@ fn refused(mut line: UseLine) -> UseLine {
 }
 
 fn convert(
-    listing: &Listing,
-    (name, bytes, content): (&str, std::io::Result<&[u8]>, &Content),
-    aim: &Aim,
+    (listing, wanted, to): (&Listing, &Wanted, &Version),
+    (name, content): (&str, &Content),
+    bytes: std::io::Result<&[u8]>,
     way: Way,
-) -> Option<Result<ChangedFile, Failure>> {
+) -> Option<Result<ChangedFile, Box<Finding>>> {
     let shown = listing.shown(name);
     let bytes: Arc<[u8]> = match bytes {
         Ok(bytes) => bytes.into(),
-        Err(error) => {
-            return Some(Err(Failure::new(format!("could not read `{shown}`")).caused_by(&error)));
-        }
+        Err(error) => return Some(Err(not_written(&shown, &error))),
     };
     let path = Path::new(shown.as_str());
     let stream = refit_manifest::Stream::split(Arc::clone(&bytes)).ok()?;
-    let reading = conversion::read_as(content, &path, &stream, &aim.wanted);
+    let reading = conversion::read_as(content, &path, &stream, wanted);
     if reading.bytes == bytes {
         return None;
     }
-    let file = ChangedFile {
-        changes: reading.changes().map(|used| used.line_for(&aim.version)).collect(),
-        diff: (way == Way::Diff).then(|| view::diff(&shown, &bytes, &reading.bytes)),
-        path: shown,
-    };
+    let changes = reading.changes().map(|used| used.line_for(to)).collect();
+    let diff = (way == Way::Diff).then(|| view::diff(&shown, &bytes, &reading.bytes));
     if way == Way::Write
-        && let Err(failure) = disk::write_file(&listing.root.join(name), &Entry::file(reading.bytes))
+        && let Err(error) = disk::replace(&listing.root.join(name), &Entry::file(reading.bytes))
     {
-        return Some(Err(failure));
+        return Some(Err(not_written(&shown, &error)));
     }
-    Some(Ok(file))
+    Some(Ok(ChangedFile {
+        path: shown,
+        changes,
+        diff,
+    }))
+}
+
+/// Says that a file stayed as it was because it could not be written.
+fn not_written(path: &str, error: &std::io::Error) -> Box<Finding> {
+    let remedy = match error.kind() {
+        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+            "give yourself the right to write in its folder, then run the command again: it takes up what is left"
+        }
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "make room on the disk, then run the command again: it takes up what is left"
+        }
+        _ => "run the command again: it takes up what is left",
+    };
+    let message = format!("it could not be written and stayed as it was: {error}");
+    Box::new(Finding::new(Code::FileNotWritten, path, message).with_remedy(remedy))
 }
 
 /// Lists the files between whose stored and whose checked-out bytes a filter of Git stands; none outside of a repository.
