@@ -146,9 +146,11 @@ impl Survey {
             let roots = stream.documents().iter().filter_map(Document::root);
             for text in roots.flat_map(resources).filter_map(NodeRef::text) {
                 let name = reach::resolve(path.directory(), text);
+                if name.is_empty() || self.tree.bytes(&Path::from(&*name)).is_some() {
+                    continue;
+                }
                 let is_local = !text.contains("://") && !text.contains('\n') && !leaves(path, text);
-                let is_known = self.tree.has_directory(&name) || self.tree.bytes(&Path::from(&*name)).is_some();
-                if is_local && !name.is_empty() && !is_known {
+                if is_local && !self.tree.has_directory(&name) {
                     found.insert(name);
                 }
             }

@@ -15,6 +15,9 @@ use crate::failure::Failure;
 /// The most threads that read.
 const THREADS: usize = 8;
 
+/// How many bytes are read at once.
+const CHUNK: usize = 32 << 10;
+
 /// The most bytes of one file.
 const SIZE_LIMIT: u64 = 64 << 20;
 
@@ -184,7 +187,7 @@ fn enter(
         } else if kind.is_symlink() {
             listing.links.push(below());
         } else if !kind.is_file() && !kind.is_dir() && is_wanted(name) {
-            listing.put_aside(&entry.path(), NO_FILE.0, NO_FILE.1);
+            listing.put_aside(Path::new(&listing.shown(&below())), NO_FILE.0, NO_FILE.1);
         }
     }
     Ok(())
@@ -200,12 +203,13 @@ pub(crate) fn each<S: Default + Send, T: Send>(
         let mut state = S::default();
         let mut found = Vec::new();
         let mut buffer = Vec::new();
+        let mut chunk = vec![0; CHUNK];
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(name) = listing.names.get(at) else {
                 return (state, found);
             };
-            let bytes = fill(&listing.root.join(name), &mut buffer);
+            let bytes = fill(&listing.root.join(name), &mut buffer, &mut chunk);
             if let Some(answer) = read(&mut state, name, bytes.map(|()| buffer.as_slice())) {
                 found.push((at, answer));
             }
@@ -230,13 +234,12 @@ pub(crate) fn each<S: Default + Send, T: Send>(
     (states, found.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// Reads a file into a buffer.
-fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<()> {
+/// Reads a file into a buffer, chunk by chunk.
+fn fill(path: &Path, buffer: &mut Vec<u8>, chunk: &mut [u8]) -> io::Result<()> {
     buffer.clear();
     let mut file = File::open(path)?.take(SIZE_LIMIT + 1);
-    let mut chunk = [0; 16 << 10];
     loop {
-        match file.read(&mut chunk) {
+        match file.read(chunk) {
             Ok(0) => break,
             Ok(read) => buffer.extend_from_slice(&chunk[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

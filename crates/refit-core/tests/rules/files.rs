@@ -28,7 +28,7 @@ fn a_rule_that_says_nothing_certain_is_refused() {
         &["unknown operation `frobnicate`", "use one of set-version, remove"],
     );
     check_refused("  do:\n  - remove: a..b\n", 8, &["`a..b` names no field"]);
-    check_refused("  do:\n  - move: {from: a}\n", 8, &["missing field `to`"]);
+    check_refused("  do:\n  - move: {from: a}\n", 8, &["`to` is missing"]);
     check_refused(
         "  do:\n  - move: {from: a, to: b, too: c}\n",
         8,
@@ -44,7 +44,7 @@ fn a_rule_that_says_nothing_certain_is_refused() {
     check_refused(
         "  when:\n  - persent: a\n  do:\n  - remove: a\n",
         8,
-        &["unknown variant `persent`", "use `present`"],
+        &["unknown field `persent`", "use `present`"],
     );
     check_refused(
         "  when:\n  - matching: {field: a, pattern: '('}\n  do:\n  - remove: a\n",

@@ -318,7 +318,7 @@ impl<'a> Mapping<'a> {
             None => Ok(index),
             Some(_) => Err(Hindrance {
                 node: entry.source.map(|source| source.node),
-                reason: format!("the key `{key}` stands twice"),
+                reason: format!("has the key `{key}` twice"),
             }),
         }
     }

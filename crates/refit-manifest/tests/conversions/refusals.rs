@@ -12,7 +12,7 @@ fn what_stands_for_several_places_is_never_edited_through_one() {
         ("  b: &x {old: 1}\n  a: *x\n", "alias `*x`"),
         ("  b: &x {old: 1}\n  a:\n    <<: *x\n    c: 1\n", "comes through `<<`"),
         ("  a: {old: &x 1}\n  b: *x\n", "anchor `&x`"),
-        ("  a:\n    old: 1\n    old: 2\n", "stands twice"),
+        ("  a:\n    old: 1\n    old: 2\n", "twice"),
     ] {
         check_stopped(&[set_version(), remove("spec.a.old")], &object(spec), message);
     }

@@ -15,6 +15,10 @@ const HEAD: usize = 2048;
 /// Gives the release that the comments at the top of a generated manifest name.
 pub(super) fn release_of(bytes: &[u8]) -> Option<Version> {
     let head = &bytes[..bytes.len().min(HEAD)];
+    // Most files do not begin with a comment.
+    if !head.trim_ascii_start().starts_with(b"#") && !head.starts_with(b"---") {
+        return None;
+    }
     let text = String::from_utf8_lossy(head);
     let comments = text
         .lines()
