@@ -278,6 +278,12 @@ impl Catalog {
         &self.resources
     }
 
+    /// Gives what is known of a kind.
+    pub fn of_kind(&self, group: &str, kind: &str) -> Option<&Resource> {
+        let mut resources = self.resources.iter();
+        resources.find(|resource| resource.group() == group && resource.kind == kind)
+    }
+
     /// Takes other histories of custom resources.
     pub(crate) fn with_resources(self, resources: Vec<Resource>) -> Self {
         Self { resources, ..self }

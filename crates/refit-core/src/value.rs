@@ -2,6 +2,9 @@
 //!
 //! In: nodes. Out: [`serde_json::Value`]s, from which serde makes types. Does not know what the values mean.
 
+use std::sync::Arc;
+
+use refit_kustomize::Value as Built;
 use refit_manifest::parse::{Kind, NodeRef};
 use refit_manifest::scalar::Value as Scalar;
 use serde_json::{Map, Number, Value};
@@ -12,6 +15,21 @@ const LIMIT: usize = 1_000_000;
 /// Converts a node with all that is below it; aliases and `<<` are followed. `None` when it has too many values.
 pub(crate) fn of(node: NodeRef<'_>) -> Option<Value> {
     convert(node, &mut LIMIT.clone())
+}
+
+/// Converts a value that was built.
+pub(crate) fn of_built(value: &Built) -> Value {
+    match value {
+        Built::Null => Value::Null,
+        Built::Bool(flag) => Value::Bool(*flag),
+        Built::Number(text) => serde_json::from_str(text).unwrap_or(Value::Null),
+        Built::Text(text) => Value::String(text.to_string()),
+        Built::List(items) => items.iter().map(of_built).collect(),
+        Built::Map(map) => {
+            let entry = |(key, value): (&Arc<str>, &Built)| (key.to_string(), of_built(value));
+            Value::Object(map.iter().map(entry).collect())
+        }
+    }
 }
 
 fn convert(node: NodeRef<'_>, left: &mut usize) -> Option<Value> {

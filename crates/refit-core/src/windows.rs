@@ -15,6 +15,7 @@ mod made;
 mod state;
 mod doubts;
 mod gates;
+mod built;
 mod law;
 mod needs;
 

@@ -50,8 +50,7 @@ impl<'a> Accepted<'a> {
 
     /// Gives what is known of a kind.
     pub(super) fn resource(&self, kind: &Kind) -> Option<&Resource> {
-        let mut resources = self.catalog.resources().iter();
-        resources.find(|resource| resource.group() == kind.0 && resource.kind == kind.1)
+        self.catalog.of_kind(&kind.0, &kind.1)
     }
 
     /// Lists the releases that accept a version; one without the kind refuses nothing that could be written otherwise.

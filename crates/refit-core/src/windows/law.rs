@@ -1,28 +1,19 @@
 //! The law that no request may break: after each, every object is accepted by what its clusters have installed.
 //!
 //! In: the situation, and the state after each request. Out: [`Refused`] objects. Knows neither windows nor bundles, and
-//! finds objects by itself, so that it does not share a mistake of what made the order.
+//! builds what is applied by itself, so that it does not share a mistake of what made the order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use refit_manifest::Stream;
-use refit_manifest::parse::NodeRef;
-use serde_json::Value;
-
+use super::built::{Directory, Object, resource};
 use super::state::{State, is_staged};
 use super::{Request, Situation, Stage};
-use crate::applied::File;
-use crate::catalog::Resource;
+use crate::applied::{Applied, File};
 use crate::conversion::{self, Use};
 use crate::finding::{Code, Finding};
 use crate::places::Sort;
 use crate::release::Version;
 use crate::structural::{Kind, Violation};
-use crate::value;
-
-/// The most nodes of lists within lists that wait to be looked at; aliases can make a small file endless.
-const LIMIT: usize = 1_000_000;
 
 /// An object that a request would leave in a form which is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +37,8 @@ pub(super) enum What {
     Version(String),
     /// A field, and why.
     Field(String, String),
+    /// What it is applied with, which `kustomize build` refuses for this reason.
+    Build(String),
 }
 
 impl Refused {
@@ -54,6 +47,10 @@ impl Refused {
         let what = match &self.what {
             What::Version(version) => format!("in `{version}`"),
             What::Field(field, why) => format!("with `{field}`, which {why},"),
+            What::Build(why) => {
+                let message = format!("`{}` could not be built any more for `{cluster}`: {why}", self.object);
+                return Finding::new(Code::OrderUnsafe, self.file.path.as_str(), message);
+            }
         };
         let object = &self.object;
         let message = match &self.release {
@@ -75,26 +72,12 @@ impl Refused {
 /// A cluster, and what it would refuse.
 type Key = (usize, File, String, What);
 
-/// An object in a file.
-struct Object {
-    name: String,
-    crd: String,
-    version: String,
-    /// `None` where it has too many values to be looked at.
-    value: Option<Value>,
-}
-
-/// A file that was read.
-struct Held {
-    bytes: Arc<[u8]>,
-    objects: Vec<Object>,
-}
-
 /// What was refused before the first request.
 pub(super) struct Law<'a> {
     situation: &'a Situation<'a>,
     before: BTreeSet<Key>,
-    held: BTreeMap<File, Held>,
+    /// What is built of each directory.
+    built: BTreeMap<(usize, String), Directory>,
     /// What clusters apply from the start of which the release cannot be told: objects with their versions.
     untold: BTreeMap<File, BTreeSet<(String, String)>>,
 }
@@ -104,15 +87,16 @@ impl<'a> Law<'a> {
         let mut law = Self {
             situation,
             before: BTreeSet::new(),
-            held: BTreeMap::new(),
+            built: BTreeMap::new(),
             untold: BTreeMap::new(),
         };
-        law.read(state);
-        let untold = situation.clusters.iter().filter(|cluster| cluster.installed.is_none());
-        for file in untold.flat_map(|cluster| &cluster.reached.objects) {
-            let objects = law.held.get(file).into_iter().flat_map(|held| &held.objects);
-            let written = objects.map(|object| (object.name.clone(), object.version.clone()));
-            law.untold.insert(file.clone(), written.collect());
+        law.build(state, &BTreeSet::new());
+        for cluster in (0..situation.clusters.len()).filter(|cluster| situation.clusters[*cluster].installed.is_none())
+        {
+            let objects: Vec<(File, (String, String))> = law.objects(cluster).map(Object::written).collect();
+            for (file, written) in objects {
+                law.untold.entry(file).or_default().insert(written);
+            }
         }
         let now = |cluster: usize| law.refused(cluster, state.release(cluster), &BTreeSet::new());
         let refused = (0..situation.clusters.len()).flat_map(now);
@@ -123,7 +107,7 @@ impl<'a> Law<'a> {
     /// Lists what is refused after a request and was not refused from the start. While an upgrade is on its way, what does
     /// not come in one go with the definitions must be accepted by both releases.
     pub(super) fn after(&mut self, request: &Request, state: &State<'_>) -> Vec<Refused> {
-        self.read(state);
+        self.build(state, &request.edits.keys().collect());
         let mut refused = BTreeSet::new();
         for cluster in 0..self.situation.clusters.len() {
             refused.extend(self.refused(cluster, state.release(cluster), &BTreeSet::new()));
@@ -177,29 +161,46 @@ impl<'a> Law<'a> {
     /// Lists what a release refuses of what a cluster applies, but for some files; where it cannot be told, whatever is
     /// written otherwise than from the start.
     fn refused(&self, cluster: usize, release: Option<&Version>, except: &BTreeSet<File>) -> Vec<Refused> {
-        let of = &self.situation.clusters[cluster];
-        let mut refused = Vec::new();
-        for file in of.reached.objects.difference(except) {
-            for object in self.held.get(file).iter().flat_map(|held| &held.objects) {
-                let what = match release {
-                    Some(release) => self.what(cluster, object, release),
-                    None => self.changed(file, object),
-                };
-                refused.extend(what.into_iter().map(|what| Refused {
-                    file: file.clone(),
-                    object: object.name.clone(),
-                    what,
-                    cluster,
-                    release: release.cloned(),
-                }));
-            }
+        let applied = &self.situation.clusters[cluster].reached.applied;
+        let fails = applied
+            .iter()
+            .filter_map(|applied| self.built.get(&key(applied))?.fails.clone());
+        let mut refused: Vec<Refused> = fails
+            .map(|(file, object, why)| Refused {
+                file,
+                object,
+                what: What::Build(why),
+                cluster,
+                release: release.cloned(),
+            })
+            .collect();
+        for object in self.objects(cluster).filter(|object| object.shaped.is_disjoint(except)) {
+            let what = match release {
+                Some(release) => self.what(cluster, object, release),
+                None => self.changed(object),
+            };
+            refused.extend(what.into_iter().map(|what| Refused {
+                file: object.file.clone(),
+                object: object.name.clone(),
+                what,
+                cluster,
+                release: release.cloned(),
+            }));
         }
         refused
     }
 
-    fn changed(&self, file: &File, object: &Object) -> Vec<What> {
-        let written = (object.name.clone(), object.version.clone());
-        let is_known = self.untold.get(file).is_some_and(|known| known.contains(&written));
+    /// Lists what a cluster applies.
+    fn objects(&self, cluster: usize) -> impl Iterator<Item = &Object> {
+        let applied = self.situation.clusters[cluster].reached.applied.iter();
+        applied
+            .filter_map(|applied| self.built.get(&key(applied)))
+            .flat_map(|directory| &directory.objects)
+    }
+
+    fn changed(&self, object: &Object) -> Vec<What> {
+        let (file, written) = object.written();
+        let is_known = self.untold.get(&file).is_some_and(|known| known.contains(&written));
         let version = (!is_known).then_some(What::Version(written.1));
         version.into_iter().collect()
     }
@@ -232,47 +233,25 @@ impl<'a> Law<'a> {
         violations.into_iter().map(field).collect()
     }
 
-    /// Reads the files that changed.
-    fn read(&mut self, state: &State<'_>) {
-        let clusters = self.situation.clusters.iter();
-        let files: BTreeSet<&File> = clusters.flat_map(|cluster| &cluster.reached.objects).collect();
-        for file in files {
-            let Some(bytes) = state.tree(file.repository).bytes(&file.path) else {
-                continue;
-            };
-            let known = self.held.get(file).is_some_and(|held| Arc::ptr_eq(&held.bytes, bytes));
-            if !known {
-                let objects = objects(self.situation, bytes);
-                let bytes = Arc::clone(bytes);
-                self.held.insert(file.clone(), Held { bytes, objects });
+    /// Builds the directories that are not built yet, and those that some files shape.
+    fn build(&mut self, state: &State<'_>, edited: &BTreeSet<&File>) {
+        for applied in self
+            .situation
+            .clusters
+            .iter()
+            .flat_map(|cluster| &cluster.reached.applied)
+        {
+            let known = self.built.get(&key(applied));
+            if known.is_none_or(|known| known.files.iter().any(|file| edited.contains(file))) {
+                let directory = Directory::build(self.situation, state.tree(applied.repository), applied);
+                self.built.insert(key(applied), directory);
             }
         }
     }
 }
 
-/// Lists the objects of a file, also those in lists.
-fn objects(situation: &Situation<'_>, bytes: &Arc<[u8]>) -> Vec<Object> {
-    let Ok(stream) = Stream::split(Arc::clone(bytes)) else {
-        return Vec::new();
-    };
-    let mut open: Vec<NodeRef<'_>> = stream
-        .documents()
-        .iter()
-        .filter_map(|document| document.root())
-        .collect();
-    open.reverse();
-    let mut objects = Vec::new();
-    while let Some(node) = open.pop() {
-        let is_list = node
-            .get("kind")
-            .and_then(NodeRef::text)
-            .is_some_and(|kind| kind.ends_with("List"));
-        match node.get("items").filter(|_| is_list && open.len() < LIMIT) {
-            Some(items) => open.extend(items.items()),
-            None => objects.extend(object(situation, node)),
-        }
-    }
-    objects
+fn key(applied: &Applied) -> (usize, String) {
+    (applied.repository, applied.directory.clone())
 }
 
 /// Says what is broken, without the values of the object.
@@ -288,22 +267,4 @@ fn broken(kind: Kind) -> &'static str {
         Kind::Combination => "does not fit with its other fields",
         Kind::Duplicate => "lists one item twice",
     }
-}
-
-fn resource<'s>(situation: &Situation<'s>, (group, kind): (&str, &str)) -> Option<&'s Resource> {
-    let mut resources = situation.known.catalog().resources().iter();
-    resources.find(|resource| resource.group() == group && resource.kind == kind)
-}
-
-fn object(situation: &Situation<'_>, node: NodeRef<'_>) -> Option<Object> {
-    let text = |path: &[&str]| node.at(path).and_then(NodeRef::text);
-    let (kind, api_version) = (text(&["kind"])?, text(&["apiVersion"])?);
-    let (group, version) = api_version.split_once('/')?;
-    let resource = resource(situation, (group, kind))?;
-    Some(Object {
-        name: format!("{kind}/{}", text(&["metadata", "name"]).unwrap_or_default()),
-        crd: resource.crd.clone(),
-        version: version.to_owned(),
-        value: value::of(node),
-    })
 }

@@ -1,6 +1,8 @@
 use refit_manifest::{Entry, Path, Stream, Tree};
+use serde_json::json;
 
 use super::*;
+use crate::applied::Applied;
 use crate::catalog::Catalog;
 use crate::conversion::{Convertible, What};
 use crate::generated::Definition;
@@ -56,6 +58,14 @@ fn cluster(way: &[&str]) -> Cluster {
         components: BTreeSet::from(["helm-controller".to_owned()]),
         hops: way.windows(2).map(hop).collect(),
         reached: Reached {
+            applied: vec![Applied {
+                name: "a".to_owned(),
+                repository: 0,
+                directory: "a".to_owned(),
+                prune: true,
+                namespace: None,
+                definitions: false,
+            }],
             objects: BTreeSet::from([file()]),
             files: BTreeSet::from([file()]),
             ..Reached::default()
@@ -196,6 +206,53 @@ fn a_cluster_whose_release_cannot_be_told_accepts_only_what_is_written_now() {
         })
     });
     assert!(refused.iter().any(|of| of.cluster == 1 && of.release.is_none()));
+}
+
+/// An object with a field that its schema lacks, and a patch that takes the field out.
+fn patched(patch: &str) -> Tree {
+    let kustomization =
+        format!("resources: [r.yaml]\npatches:\n- target: {{kind: HelmRelease, name: r}}\n  patch: |\n{patch}");
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2beta2\nkind: HelmRelease\nmetadata: {name: r}\nspec: {own: 1, other: 2}\n";
+    let entry = |(path, text): (&str, &str)| (Path::from(path), Entry::file(text.as_bytes()));
+    [("a/r.yaml", release), ("a/kustomization.yaml", &kustomization)]
+        .map(entry)
+        .into_iter()
+        .collect()
+}
+
+#[test]
+fn an_object_is_held_against_the_law_as_kustomize_builds_it() {
+    let catalog = Catalog::flux().unwrap();
+    let known = Known::new(&catalog);
+    let field = json!({"type": "integer"});
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {"own": field}}}});
+    let held = json!([{"name": "v2beta2", "served": true, "schema": {"openAPIV3Schema": schema}}]);
+    let mut schemas = Schemas::default();
+    schemas.add(
+        &version("v2.6.4"),
+        &json!({"metadata": {"name": HELM}, "spec": {"versions": held}}),
+    );
+    let clusters = [cluster(&["v2.2.3", "v2.6.4"])];
+    let told = |patch: &str| {
+        let (before, after) = (release("v2beta2"), patched(patch));
+        let arrived = [cluster(&["v2.6.4"])];
+        let refused = with(&before, (&clusters, &known), |start| {
+            let start = Situation {
+                schemas: &schemas,
+                ..*start
+            };
+            let mut law = law::Law::new(&start, &State::new(&start));
+            with(&after, (&arrived, &known), |later| {
+                law.after(&request(&after), &State::new(later))
+            })
+        });
+        refused.iter().map(|of| format!("{:?}", of.what)).collect::<Vec<_>>()
+    };
+    assert_eq!(told("    - {op: remove, path: /spec/other}\n"), Vec::<String>::new());
+    let lacks = r#"Field("spec.other", "its version does not have")"#;
+    assert_eq!(told("    - {op: replace, path: /spec/own, value: 2}\n"), [lacks]);
+    let fails = told("    - {op: remove, path: /spec/third}\n");
+    assert!(fails.iter().any(|what| what.starts_with("Build(")), "{fails:?}");
 }
 
 /// Makes the request that upgrades from 2.2 to 2.6 and leaves a file as it is in a tree.
