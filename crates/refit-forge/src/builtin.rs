@@ -220,10 +220,11 @@ impl Forge for BuiltIn<'_> {
     fn open(&self, draft: &Draft) -> Result<ChangeRequest, PortError> {
         let note = noted(draft)?;
         for _ in 0..TRIES {
+            // Read before the requests are looked at: whoever opens one in between takes this number, and is seen then.
+            let number = self.free_number()?;
             if let Some(stored) = self.open_for(&draft.branch)? {
                 return self.replace(&stored, note);
             }
-            let number = self.free_number()?;
             let bytes = encoded(number, &note)?;
             match self.repository.put_note(&name(number), Some(&bytes), None) {
                 Ok(()) => return self.request(&self.stored(number)?),

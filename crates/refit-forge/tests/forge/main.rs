@@ -5,4 +5,5 @@ mod bad_input;
 mod common;
 mod contract;
 mod kill;
+mod race;
 mod repository;

@@ -14,7 +14,7 @@ pub trait Site: Place + Sync {
 
 /// Runs all checks, each in a fresh place.
 pub fn check(make: &dyn Fn() -> Box<dyn Site>) {
-    let checks: [fn(&dyn Site); 10] = [
+    let checks: [fn(&dyn Site); 11] = [
         a_request_is_opened_once_for_a_branch,
         a_request_is_updated,
         a_request_is_merged_when_it_is_what_was_seen,
@@ -25,6 +25,7 @@ pub fn check(make: &dyn Fn() -> Box<dyn Site>) {
         a_closed_request_loses_its_branch,
         commits_of_people_are_seen_and_never_removed,
         requests_opened_at_once_get_numbers_of_their_own,
+        a_branch_that_is_opened_several_times_at_once_gets_one_request,
     ];
     for check in checks {
         check(&*make());
@@ -374,4 +375,28 @@ fn requests_opened_at_once_get_numbers_of_their_own(site: &dyn Site) {
         seen.sort();
         assert_eq!(seen, branches);
     });
+}
+
+fn a_branch_that_is_opened_several_times_at_once_gets_one_request(site: &dyn Site) {
+    let writers = 4;
+    let commit = published(&*site.open(), BRANCH);
+    let barrier = Barrier::new(writers);
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let (barrier, commit) = (&barrier, &commit);
+            scope.spawn(move || {
+                site.with_forge(&|forge| {
+                    let mut own = draft(BRANCH, commit, RequestState::Open);
+                    own.title = format!("Writer {writer}");
+                    barrier.wait();
+                    // Whoever comes to the request while another fills it has to look again.
+                    match forge.open(&own) {
+                        Ok(request) => assert_eq!(request.number, 1),
+                        Err(error) => assert_eq!(error.kind, PortErrorKind::Moved, "{error:?}"),
+                    }
+                });
+            });
+        }
+    });
+    site.with_forge(&|forge| assert_eq!(forge.list().expect("requests").len(), 1));
 }
