@@ -25,6 +25,9 @@ pub struct Seen {
     pub declined: Option<u64>,
     /// Whether the last thing that happened to the cluster was to go back from the release that the plan leads to.
     pub rolled_back: bool,
+    /// The newest request on the way of the plan that was merged and that the target branch lacks again, where the release
+    /// that the plan leads to was not reached by it.
+    pub lost: Option<u64>,
     /// The pause of the cluster, in words.
     pub paused: Option<String>,
 }
@@ -208,6 +211,8 @@ pub enum Cause {
     Declined(u64),
     /// The cluster went back from this release.
     RolledBack,
+    /// The target branch lacks a request on the way to the release that was merged.
+    Lost(u64),
     /// The cluster is paused.
     Paused(String),
 }
@@ -255,6 +260,10 @@ impl Cause {
                 format!("request {number} for this was closed without a merge; it is not opened again by itself")
             }
             Self::RolledBack => "this release was rolled back; it is not proposed again by itself".to_owned(),
+            Self::Lost(number) => format!(
+                "request {number} on the way to this release was merged, and the target branch lacks it; it is not proposed \
+                 again by itself"
+            ),
             Self::Paused(pause) => pause.clone(),
         }
     }
@@ -328,7 +337,8 @@ fn refused(seen: &Seen, wishes: Wishes) -> Option<Cause> {
     match seen.declined {
         Some(number) => Some(Cause::Declined(number)),
         // A new request for the release says that somebody wanted it again.
-        None => seen.rolled_back.then_some(Cause::RolledBack),
+        None if seen.rolled_back => Some(Cause::RolledBack),
+        None => seen.lost.map(Cause::Lost),
     }
 }
 

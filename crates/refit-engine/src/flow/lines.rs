@@ -201,7 +201,7 @@ pub(super) fn ways_on(cause: &Cause, work: &Work) -> Vec<Next> {
             )),
             discard(option),
         ],
-        Cause::Declined(_) | Cause::RolledBack => vec![
+        Cause::Declined(_) | Cause::RolledBack | Cause::Lost(_) => vec![
             Next::run(command(work, " --again"), "open a new request all the same"),
             Next::run(
                 format!("refit cancel{option}"),

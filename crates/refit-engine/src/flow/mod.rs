@@ -29,6 +29,7 @@ mod prepare;
 mod replay;
 mod requests;
 mod resume;
+mod reviewed;
 mod rollback;
 mod saved;
 mod shown;

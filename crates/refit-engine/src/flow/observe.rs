@@ -7,6 +7,7 @@ use std::sync::Arc;
 use refit_core::plan::{BRANCHES, Plan};
 use refit_core::progress::{Beside, Branch, Content, OpenRequest, Other, Seen};
 use refit_core::record::Record;
+use refit_core::release::Version;
 use refit_core::request::{self, Block};
 use refit_core::snapshot;
 use refit_manifest::Path;
@@ -131,6 +132,17 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         number: own.number,
         current: wanted.is_some_and(|wanted| is_current(own, &wanted)),
     });
+    let lost = match plan.undone {
+        None => {
+            let done = Done {
+                upgrade: &plan.upgrade,
+                requests: plan.place.index - 1,
+                target: plan.target(),
+            };
+            lost(ports, &work.records, (&all, &work.base.branch), &done)?
+        }
+        Some(_) => None,
+    };
     let seen = Seen {
         branch,
         request,
@@ -142,11 +154,22 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
         declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),
-        rolled_back: work.rolled_back.as_ref() == Some(&plan.to)
-            || (plan.undone.is_none() && was_merged(&all, &work.base.branch, (&plan.upgrade, plan.place.index - 1))),
+        rolled_back: goes_where_it_came_from(work) || lost == Some(Lost::Release),
+        lost: match lost {
+            Some(Lost::Request(number)) => Some(number),
+            _ => None,
+        },
         paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
+}
+
+/// Tells whether a plan leads to what its clusters went back from; a request that only converts brings no release.
+fn goes_where_it_came_from(work: &Work) -> bool {
+    let plan = &work.plan;
+    let brought = plan.place.stage.is_upgrade().then_some(&plan.to);
+    let mut gone = work.rolled_back.iter();
+    gone.any(|gone| Some(gone) == brought || gone == plan.target())
 }
 
 fn beside(plan: &Plan, record: &Record) -> Beside {
@@ -209,16 +232,53 @@ pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeR
     Ok(requests)
 }
 
+/// How far the target branch has an upgrade.
+pub(super) struct Done<'a> {
+    /// Its id.
+    pub(super) upgrade: &'a str,
+    /// How many of its requests the target branch has.
+    pub(super) requests: usize,
+    /// The release that it leads to.
+    pub(super) target: &'a Version,
+}
+
+/// What the target branch had of an upgrade and lacks again, by a revert for example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// The release that it leads to.
+    Release,
+    /// A request on the way, by its number.
+    Request(u64),
+}
+
 /// Tells whether a request of an upgrade was merged beyond those that the target branch has; who plans the same once more has
-/// undone it since, by a revert for example.
-pub(super) fn was_merged(requests: &[ChangeRequest], base: &str, (upgrade, done): (&str, usize)) -> bool {
+/// undone it since.
+pub(super) fn lost(
+    ports: &Ports<'_>,
+    records: &Records,
+    (requests, base): (&[ChangeRequest], &str),
+    done: &Done<'_>,
+) -> Result<Option<Lost>, Error> {
     let is_of = |request: &&ChangeRequest| {
-        request.base == base && upgrade_of(&request.branch) == upgrade && index_of(&request.branch) > done
+        request.base == base
+            && request.state == RequestState::Merged
+            && upgrade_of(&request.branch) == done.upgrade
+            && index_of(&request.branch) > done.requests
     };
-    requests
-        .iter()
-        .filter(is_of)
-        .any(|request| request.state == RequestState::Merged)
+    let Some(newest) = requests.iter().find(is_of) else {
+        return Ok(None);
+    };
+    let record = match records.of(ports, newest) {
+        // The commits of a target branch that was reset may be gone.
+        Err(Error::Port(error)) if error.kind == PortErrorKind::NotFound => None,
+        record => record?,
+    };
+    let reached = record.is_none_or(|record| record.to == *done.target && record.from != record.to);
+    Ok(Some(if reached {
+        Lost::Release
+    } else {
+        Lost::Request(newest.number)
+    }))
 }
 
 /// Tells whether a request is an open one of this program for a target branch.

@@ -49,8 +49,8 @@ pub(super) struct Work {
     pub(super) option: String,
     /// Where the clusters are, by which their pauses are found.
     pub(super) places: Vec<pause::Place>,
-    /// The release that the clusters went back from last, for an upgrade.
-    pub(super) rolled_back: Option<Version>,
+    /// The releases that the clusters went back from last, for an upgrade: the one they ran and the one it led to.
+    pub(super) rolled_back: Vec<Version>,
     /// What happens where people said no to this before.
     pub(super) again: Again,
     /// What the generator wrote for the installed release, where the user gave it.
@@ -230,8 +230,7 @@ fn merged(
         leg = first;
     }
     let mut work = work(flow, group, plan, accepted)?;
-    let mut back = group.records().filter(|record| record.rolled_back.is_some());
-    work.rolled_back = back.next().map(|record| record.from.clone());
+    work.rolled_back = whose::went_back(flow, group);
     work.confirmed.clone_from(&leg.confirmed);
     Ok(ready(body, work))
 }
@@ -286,7 +285,7 @@ pub(super) fn work(
         accepted,
         option: ground.option(group),
         places: group.clusters().map(place).collect(),
-        rolled_back: None,
+        rolled_back: Vec::new(),
         again: flow.ask.again,
         base_file: flow.ask.base_file.clone(),
         confirmed: Vec::new(),

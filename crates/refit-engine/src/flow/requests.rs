@@ -6,6 +6,7 @@ use refit_core::report::{Next, Report, Request, Requests, State};
 use super::carry::{self, End};
 use super::ground::{self, Flow, Picked};
 use super::prepare::{self, Planned, Work};
+use super::reviewed::Reviewed;
 use super::{lines, notes, observe, people, under_way, whose};
 use crate::ports::{ChangeRequest, PortErrorKind, RequestState};
 use crate::{Ask, Error, Ports};
@@ -179,7 +180,30 @@ fn refreshed(ports: &Ports<'_>, ask: &Ask, request: &ChangeRequest) -> Result<Fr
         pause: Heed::Pass,
         ..Wishes::default()
     };
-    Ok(fresh(carry::run(ports, work, wishes)?, work, request))
+    let before = Reviewed::of(ports, &ground.base.commit, request, &record)?;
+    let fresh = fresh(carry::run(ports, work, wishes)?, work, request);
+    let Fresh::Computed(anew, _) = &fresh else {
+        return Ok(fresh);
+    };
+    if anew.head == request.head {
+        return Ok(fresh);
+    }
+    let brought = work.records.of(ports, anew)?.unwrap_or(record);
+    let after = Reviewed::of(ports, &ground.base.commit, anew, &brought)?;
+    Ok(match before.differs(&after, &anew.title) {
+        Some(how) => Fresh::Not(another(anew, &how)),
+        None => fresh,
+    })
+}
+
+/// Asks for a review of a request that is another than before.
+fn another(request: &ChangeRequest, how: &str) -> Report<Request> {
+    let mut report = report(State::Waiting, request, lines::review(request));
+    report.message = format!(
+        "request {} was computed anew and is not merged: {how}; review it",
+        request.number
+    );
+    report
 }
 
 /// Tells what came of bringing a request up to date.

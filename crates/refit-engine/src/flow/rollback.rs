@@ -142,12 +142,17 @@ fn planned(
     let mut planned = shown::ready(body, prepare::work(flow, group, plan, accepted)?);
     if let Some(work) = &planned.work {
         let open = work.plan.open().count();
-        let message = format!(
-            "{} can go back from {} to {}",
-            group.names().join(", "),
-            undone.to,
-            undone.from
-        );
+        let names = group.names().join(", ");
+        let message = if undone.from == undone.to {
+            format!(
+                "{names} can undo what request {} of its upgrade did at {} (`{}`)",
+                undone.index,
+                undone.to,
+                undone.stage.word()
+            )
+        } else {
+            format!("{names} can go back from {} to {}", undone.to, undone.from)
+        };
         planned.report.message = match open {
             0 => message,
             open => format!("{message}; {}", super::decisions(open)),

@@ -34,8 +34,7 @@ pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -
         let command = format!("refit upgrade {}@{to} --again{option}", ports.catalog.platform());
         Next::run(command, "open a new request for it all the same")
     };
-    went_back(flow, seen, status);
-    if let Some(to) = status.rolled_back.clone().filter(|_| own.is_empty()) {
+    if let Some(to) = went_back(flow, seen, status)?.filter(|_| own.is_empty()) {
         instead_of_upgrade(status, &to, &again(&to));
     }
     let declined = declined(flow, group, seen.requests)?;
@@ -79,24 +78,41 @@ pub(super) fn add(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -
     Ok(())
 }
 
-/// Says that the cluster went back, where it still runs what it went back to, or that a merged upgrade is not there any more.
-fn went_back(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) {
+/// Says that the cluster went back, where it still runs what it went back to, or that a merged upgrade is not there any more;
+/// gives the release that is not proposed again by itself.
+fn went_back(flow: Flow<'_>, seen: &Seen<'_>, status: &mut ClusterStatus) -> Result<Option<String>, Error> {
+    let Flow { ports, ground, .. } = flow;
     let record = seen
         .cluster
         .record
         .as_ref()
         .filter(|record| record.rolled_back.is_some());
     if let Some(record) = record.filter(|record| record.to.to_string() == status.installed) {
-        status.rolled_back = Some(record.from.to_string());
-        return;
+        if record.from == record.to {
+            // Only a conversion was undone: no release was left.
+            if status.state == State::Done && status.available.is_some() {
+                status.state = State::UpgradeAvailable;
+            }
+        } else {
+            status.rolled_back = Some(record.from.to_string());
+        }
+        return Ok(whose::undone(flow, seen.group, record).map(|target| target.to_string()));
     }
-    let branch = &flow.ground.base.branch;
-    let undone = |to: &&String| {
-        let target = format!("{}@{to}", flow.ports.catalog.platform());
-        let id = plan::upgrade_id(branch, seen.group, &target);
-        observe::was_merged(seen.requests, branch, (&id, plan::done(seen.group, &id)))
+    let Some(target) = status.available.as_ref().and_then(|to| Version::parse(to).ok()) else {
+        return Ok(None);
     };
-    status.rolled_back = status.available.as_ref().filter(undone).cloned();
+    let branch = &ground.base.branch;
+    let id = plan::upgrade_id(branch, seen.group, &format!("{}@{target}", ports.catalog.platform()));
+    let done = observe::Done {
+        upgrade: &id,
+        requests: plan::done(seen.group, &id),
+        target: &target,
+    };
+    let lost = observe::lost(ports, &ground.records, (seen.requests, branch), &done)?;
+    if lost == Some(observe::Lost::Release) {
+        status.rolled_back = Some(target.to_string());
+    }
+    Ok(lost.map(|_| target.to_string()))
 }
 
 /// Puts another way on where the status offers a release that people said no to.

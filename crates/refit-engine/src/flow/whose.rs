@@ -68,6 +68,31 @@ pub(super) fn unfinished<'a>(
     Ok((!given_up && !declined).then_some(record))
 }
 
+/// Gives the release that the upgrade led to in the end of which a record undid a request; what the record says where no
+/// source has that release any more.
+pub(super) fn undone(flow: Flow<'_>, group: &Group<'_>, record: &Record) -> Option<Version> {
+    let Flow { ports, ground, .. } = flow;
+    let undone = record.rolled_back.as_ref()?;
+    // The key of a request begins with its upgrade.
+    let upgrade = undone.split('/').next().unwrap_or(undone);
+    let leads = |version: &&Version| {
+        let target = format!("{}@{version}", ports.catalog.platform());
+        plan::upgrade_id(&ground.base.branch, group, &target) == upgrade
+    };
+    let target = ground.versions.iter().find(leads).unwrap_or(&record.from);
+    Some(target.clone())
+}
+
+/// Gives the releases that a group went back from last: the one that it ran, and the one that the upgrade led to.
+pub(super) fn went_back(flow: Flow<'_>, group: &Group<'_>) -> Vec<Version> {
+    let Some(record) = group.records().find(|record| record.rolled_back.is_some()) else {
+        return Vec::new();
+    };
+    // What only converted was at one release all the time.
+    let ran = (record.from != record.to).then(|| record.from.clone());
+    ran.into_iter().chain(undone(flow, group, record)).collect()
+}
+
 /// Gives the number of the newest merged request of an upgrade; 0 where none is known.
 pub(super) fn merged(requests: &[ChangeRequest], upgrade: &str) -> u64 {
     let mut own = requests

@@ -12,6 +12,7 @@ mod names;
 mod people;
 mod pruning;
 mod race;
+mod reviewed;
 mod routes;
 mod scanned;
 mod shared;

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use refit_engine::ports::{
-    Base, BlobId, Change, CommitId, CommitSummary, Draft, Forge, History, Listed, Log, PortError, Repository, RequestState,
+    Base, BlobId, Change, CommitId, CommitSummary, Draft, Forge, History, Listed, Log, PortError, Repository,
+    RequestState,
 };
 use refit_forge::BuiltIn;
 use refit_manifest::{Entry, Path};
@@ -122,7 +123,12 @@ fn opened_with_another_before(step: usize) -> Option<Vec<(u64, String)>> {
         return None;
     }
     let listed = BuiltIn::new(&memory).list().unwrap();
-    Some(listed.into_iter().map(|request| (request.number, request.title)).collect())
+    Some(
+        listed
+            .into_iter()
+            .map(|request| (request.number, request.title))
+            .collect(),
+    )
 }
 
 #[test]
