@@ -11,7 +11,7 @@ use crate::finding::Acceptance;
 use crate::options::Options;
 use crate::release::{Platform, Version};
 use crate::report::API_VERSION;
-use crate::stage::{Confirmation, Conversion, Stage, Wait};
+use crate::stage::{Confirmation, Conversion, Refutation, Said, Stage, Wait};
 
 /// The record of the last upgrade of a cluster, written in the same commit as the change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,10 +217,10 @@ impl Record {
         self.rolled_back.is_none() && self.target.as_ref().is_some_and(|target| *target != self.to)
     }
 
-    /// Gives the last migration that was confirmed.
-    pub fn migrated(&self) -> Option<&Confirmation> {
-        let mut migrations = self.confirmations.iter().rev();
-        migrations.find(|confirmation| confirmation.what == Wait::Migrated)
+    /// Lists the migrations that were confirmed; of each CRD the last counts.
+    pub fn migrations(&self) -> impl Iterator<Item = &Confirmation> {
+        let all = self.confirmations.iter();
+        all.filter(|confirmation| confirmation.what == Wait::Migrated)
     }
 
     /// Counts the decisions that nobody took.
@@ -264,6 +264,9 @@ pub struct Note {
     /// What people confirmed, or evidence showed, for the request that is next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmations: Vec<Confirmation>,
+    /// What a snapshot showed not to be so, until a later one or a person says otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refutations: Vec<Refutation>,
     /// Whether `upgrade` was confirmed, so that the request may be opened once the last decision is taken.
     pub confirmed: bool,
     /// When the upgrade was asked for, UTC; of several the newest counts.
@@ -333,10 +336,21 @@ impl Note {
     /// How many commits of the program are noted; more runs than that do not write at once.
     const WRITTEN: usize = 20;
 
-    /// Takes down what was confirmed; a word about the same stays as it was said first.
-    pub fn confirm(&mut self, confirmed: &Confirmation) {
-        if !self.confirmations.iter().any(|known| known.is_about(confirmed)) {
-            self.confirmations.push(confirmed.clone());
+    /// Takes down what was said; a word about the same stays as it was said first, and gives way to its contrary.
+    pub fn hear(&mut self, said: &Said) {
+        for refuted in &said.refuted {
+            self.confirmations.retain(|known| !refuted.is_about(known));
+            if !self.refutations.iter().any(|known| known.is_same(refuted)) {
+                self.refutations
+                    .retain(|known| (known.what, &known.from, &known.to) != (refuted.what, &refuted.from, &refuted.to));
+                self.refutations.push(refuted.clone());
+            }
+        }
+        for confirmed in &said.confirmed {
+            self.refutations.retain(|known| !known.is_about(confirmed));
+            if !self.confirmations.iter().any(|known| known.is_about(confirmed)) {
+                self.confirmations.push(confirmed.clone());
+            }
         }
     }
 
@@ -586,6 +600,7 @@ mod tests {
             branch: "main".into(),
             to: Version::new(2, 7, 5),
             confirmations: vec![],
+            refutations: vec![],
             confirmed: true,
             asked: "2026-01-01T12:00:00Z".parse().unwrap(),
             accepted: vec![],

@@ -641,6 +641,7 @@ all of them to the target, save what you keep
                 by: "Ada <ada@example.org>".into(),
                 at: "2026-01-01T12:00:00Z".parse().unwrap(),
                 snapshot: None,
+                crds: vec![],
             }],
             later: vec![Later {
                 stage: Stage::Upgrade,
@@ -682,7 +683,7 @@ request for its merge.
 
 ## Confirmed
 
-- the requests before it are reconciled before v2.7.5: Ada <ada@example.org> on 2026-01-01T12:00:00Z
+- what was merged before is reconciled before v2.7.5: Ada <ada@example.org> on 2026-01-01T12:00:00Z
 
 ## Request 2 of 3 on the way to v2.9.0
 

@@ -102,11 +102,17 @@ impl Judge<'_> {
         let place = place(used, version);
         let message = match is_now {
             true => format!("{place}, which {to} no longer serves"),
+            false if from == to => format!("{place}, which {from} does not serve"),
             false => format!("{place}, which neither {from} nor {to} serves"),
         };
         let subject = format!("{}:{}", used.path, used.line);
         let finding = Finding::new(Code::ApiVersionRemoved, subject, message);
         let mut finding = match self.both.version(&used.group, &used.kind) {
+            Some(both) if from == to => {
+                let platform = self.case.known.catalog().platform();
+                let convert = format!("refit convert --to {platform}@{to} {}", used.path);
+                finding.with_remedy(format!("write it as `{both}`, or run `{convert}`"))
+            }
             Some(both) => finding.with_remedy(format!(
                 "write it as `{both}`, which {from} serves already, commit, and run again"
             )),

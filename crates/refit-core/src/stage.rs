@@ -44,7 +44,7 @@ impl Stage {
 pub enum Wait {
     /// Stored objects are migrated to the storage versions of the installed release.
     Migrated,
-    /// The requests before it are reconciled in the cluster.
+    /// What was merged before is reconciled in the cluster.
     Reconciled,
 }
 
@@ -64,7 +64,7 @@ impl Wait {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Migrated => "stored objects are migrated",
-            Self::Reconciled => "the requests before it are reconciled",
+            Self::Reconciled => "what was merged before is reconciled",
         }
     }
 
@@ -121,6 +121,9 @@ pub struct Confirmation {
     /// The digest of the snapshot that shows it; `None` where a person's word stands alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// The CRDs whose stored objects were asked to be migrated, where that is what holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crds: Vec<String>,
 }
 
 impl Confirmation {
@@ -128,6 +131,45 @@ impl Confirmation {
     pub fn is_about(&self, other: &Self) -> bool {
         (self.what, &self.from, &self.to) == (other.what, &other.from, &other.to)
     }
+}
+
+/// That a snapshot showed a condition not to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refutation {
+    /// What does not hold.
+    pub what: Wait,
+    /// The release that was installed.
+    pub from: Version,
+    /// The release that the request brings.
+    pub to: Version,
+    /// Why, one line each.
+    pub why: Vec<String>,
+    /// When, UTC.
+    pub at: jiff::Timestamp,
+    /// The digest of the snapshot.
+    pub snapshot: String,
+}
+
+impl Refutation {
+    /// Tells whether it is about what a confirmation confirms.
+    pub fn is_about(&self, confirmed: &Confirmation) -> bool {
+        (self.what, &self.from, &self.to) == (confirmed.what, &confirmed.from, &confirmed.to)
+    }
+
+    /// Tells whether it says the same of the same request as another one, and was seen in the same snapshot.
+    pub fn is_same(&self, other: &Self) -> bool {
+        (self.what, &self.from, &self.to, &self.snapshot) == (other.what, &other.from, &other.to, &other.snapshot)
+    }
+}
+
+/// What is said of the conditions of one request, by people and by snapshots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// What holds.
+    pub confirmed: Vec<Confirmation>,
+    /// What does not.
+    pub refuted: Vec<Refutation>,
 }
 
 /// What a request converted in one file.
@@ -226,7 +268,7 @@ mod tests {
                 shows: true,
             });
         }
-        let text = "do not merge before: the requests before it are reconciled, stored objects are migrated";
+        let text = "do not merge before: what was merged before is reconciled, stored objects are migrated";
         assert_eq!(place.before().as_deref(), Some(text));
     }
 }

@@ -24,7 +24,7 @@ pub enum Source {
 pub struct Migration {
     /// The release that was installed.
     pub at: Version,
-    /// The CRDs whose objects were migrated; empty for all.
+    /// The CRDs whose objects were migrated.
     pub crds: BTreeSet<String>,
 }
 
@@ -62,7 +62,7 @@ impl Stored {
         let mut versions = BTreeMap::new();
         for (crd, at) in installed {
             let migrated = migrations.iter().filter(|migration| migration.at <= *from);
-            let migrated = migrated.filter(|migration| migration.crds.is_empty() || migration.crds.contains(&crd));
+            let migrated = migrated.filter(|migration| migration.crds.contains(&crd));
             let since = migrated.map(|migration| migration.at.clone()).max().max(since.clone());
             let mut stored: BTreeSet<String> = match since {
                 None => at.served.iter().cloned().collect(),

@@ -7,7 +7,7 @@ use refit_core::catalog::Catalog;
 use refit_core::check::{self, Definitions};
 use refit_core::generated::Generated;
 use refit_core::release::Version;
-use refit_core::route::{Known, Migration, Source, Start, Stored};
+use refit_core::route::{Known, Source, Start, Stored};
 use refit_manifest::Stream;
 use refit_testkit::flux::{Manifests, Set};
 
@@ -39,11 +39,7 @@ pub(crate) fn components(names: &[&str]) -> BTreeSet<String> {
 
 /// A plane that was installed with this release and has never been upgraded.
 pub(crate) fn fresh(from: &Version, names: &[&str], known: &Known<'_>) -> Start {
-    let all = Migration {
-        at: from.clone(),
-        crds: BTreeSet::new(),
-    };
-    let stored = Stored::concluded(known, Source::Since(from.clone()), from, &[all]);
+    let stored = Stored::concluded(known, Source::Since(from.clone()), from, &[]);
     Start::at(from, stored, components(names), known)
 }
 

@@ -144,11 +144,7 @@ fn apply(ports: &Ports<'_>, work: &Work, seen: &Seen, effect: &Effect) -> Result
             notes::keep_base(ports, work)?;
             notes::change(ports, work, |note| note.confirmed = true)?;
         }
-        Effect::Note => notes::change(ports, work, |note| {
-            for confirmed in &work.confirmed {
-                note.confirm(confirmed);
-            }
-        })?,
+        Effect::Note => notes::change(ports, work, |note| note.hear(&work.said))?,
         Effect::Keep(head) => notes::change(ports, work, |note| note.kept = Some(head.clone()))?,
         Effect::Publish(expected) => {
             notes::keep_base(ports, work)?;

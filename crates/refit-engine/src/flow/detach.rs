@@ -10,7 +10,7 @@ use std::sync::Arc;
 use refit_core::plan::{Edits, Plan};
 use refit_core::pruning::{self, Moving};
 use refit_core::record::Record;
-use refit_core::stage::{Conversion, Gate, Later, Place, Stage, Wait};
+use refit_core::stage::{Conversion, Gate, Later, Place, Said, Stage, Wait};
 use refit_manifest::{Identity, Path, Stream};
 
 use super::ground::Flow;
@@ -71,7 +71,7 @@ pub(super) fn before(flow: Flow<'_>, leg: &Leg, plan: &mut Plan) -> Option<Leg> 
         },
         edits,
         findings: Vec::new(),
-        confirmed: Vec::new(),
+        said: Said::default(),
     })
 }
 

@@ -1,22 +1,21 @@
 //! What must be true before a request is merged, and what shows it.
 //!
-//! In: a request with what it waits for, a snapshot, what people said. Out: [`Need`]s and confirmations. One answer for the
-//! request that comes first and for those that follow.
+//! In: a request with what it waits for, a snapshot, what was refuted before. Out: [`Need`]s. One answer for the request that
+//! comes first and for those that follow.
 
 use std::collections::BTreeSet;
 
-use jiff::Unit;
 use refit_core::inventory::Group;
 use refit_core::migration;
 use refit_core::record::Note;
+use refit_core::release::Version;
 use refit_core::route::{self, Hop, Stale, Used};
-use refit_core::stage::{Confirmation, Gate, Stage, Wait};
+use refit_core::stage::{Gate, Refutation, Stage, Wait};
 
 use super::detach;
 use super::ground::Flow;
 use super::order::Request;
 use super::target::Way;
-use crate::Error;
 
 /// What a request waits for.
 pub(super) struct Need {
@@ -43,6 +42,15 @@ pub(super) struct Migrations {
     pub(super) left: Vec<Stale>,
 }
 
+impl Migrations {
+    /// Lists the CRDs of whose objects old versions can be stored.
+    pub(super) fn stored(&self) -> Vec<String> {
+        let stored = self.all.iter().filter(|stale| stale.used == Used::Stored);
+        let crds: BTreeSet<&String> = stored.map(|stale| &stale.crd).collect();
+        crds.into_iter().cloned().collect()
+    }
+}
+
 /// Finds what must be migrated before a request.
 pub(super) fn migrations(flow: Flow<'_>, way: &Way, request: &Request) -> Migrations {
     let mut all = request.gate.clone();
@@ -60,8 +68,16 @@ pub(super) fn migrations(flow: Flow<'_>, way: &Way, request: &Request) -> Migrat
 }
 
 /// Lists what a request waits for, shown or not.
-pub(super) fn needs(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Request, &Migrations)) -> Vec<Need> {
-    let mut needs: Vec<Need> = reconciled(flow, group, (request, asked)).into_iter().collect();
+pub(super) fn needs(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    (request, asked): (&Request, &Migrations),
+    note: Option<&Note>,
+) -> Vec<Need> {
+    let mut noted = note.into_iter().flat_map(|note| &note.refutations);
+    let is_of = |one: &&Refutation| one.from == request.hop.from && one.to == *request.to();
+    let doubt = noted.find(|one| is_of(one) && one.what == Wait::Reconciled);
+    let mut needs: Vec<Need> = reconciled(flow, group, (request, asked), doubt).into_iter().collect();
     if asked.all.is_empty() {
         return needs;
     }
@@ -93,56 +109,45 @@ pub(super) fn needs(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Reque
     needs
 }
 
-/// Tells whether a request waits for the cluster to have what was merged before it.
-fn reconciled(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Request, &Migrations)) -> Option<Need> {
-    let installed = &request.hop.from;
-    let platform = flow.ports.catalog.platform();
-    let evidence = flow.ask.snapshot.as_ref().map(|snapshot| &snapshot.evidence);
-    let runs = evidence.and_then(|evidence| evidence.release(platform.as_str()));
-    let need = |why: String, says: Says| Need {
-        gate: Gate {
-            wait: Wait::Reconciled,
-            why: vec![why],
-            ways: Vec::new(),
-            shows: true,
-        },
-        says,
-    };
-    // No snapshot shows that objects were converted, or that a Job was brought.
-    let unseen = |why: &str| Need {
-        gate: Gate {
-            shows: false,
-            ..need(why.to_owned(), Says::Nothing).gate
-        },
-        says: Says::Nothing,
-    };
-    if let Some(runs) = runs.as_ref().filter(|runs| *runs < installed) {
-        let why =
-            format!("the cluster runs {runs}, and {installed} is in Git; a later snapshot shows when it has that");
-        return Some(need(why, Says::No));
+/// Tells whether a request waits for the cluster to have what was merged before it. A snapshot showed before that it has not:
+/// that counts until a later one shows the contrary.
+fn reconciled(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    (request, asked): (&Request, &Migrations),
+    doubt: Option<&Refutation>,
+) -> Option<Need> {
+    let running = running(flow, &request.hop.from);
+    if running.behind {
+        return Some(running.need);
     }
-    let last = group.records().next().filter(|record| record.goes_on())?;
+    let doubted = |running: Need| {
+        let doubt = doubt?;
+        Some(match running.says {
+            Says::Nothing => need(&doubt.why.join("; "), Says::Nothing),
+            Says::Yes | Says::No => running,
+        })
+    };
+    let Some(last) = group.records().next().filter(|record| record.goes_on()) else {
+        return doubted(running.need);
+    };
     if last.stage == Stage::Detach {
         return detach::seen(flow, last).map(|(gate, shown)| Need {
             gate,
             says: if shown { Says::Yes } else { Says::Nothing },
         });
     }
-    // Who migrates does it in what is reconciled.
-    let waits = matches!(request.stage, Stage::Upgrade | Stage::Migrate) && asked.all.is_empty();
-    let is_later = runs.as_ref() == Some(installed);
-    let rolled_out = evidence.is_some_and(|evidence| {
-        let mut own = evidence.controllers.iter();
-        own.all(|controller| controller.part_of != platform.as_str() || controller.rolled_out)
-    });
+    let waits = match (request.stage, last.stage) {
+        // Who migrates does it in what is reconciled.
+        _ if !asked.all.is_empty() => false,
+        (Stage::Upgrade | Stage::Migrate, _) => true,
+        // What a release does not serve before it is there.
+        (Stage::Convert, last) => last == Stage::Upgrade,
+        (Stage::Detach, _) => false,
+    };
     match last.stage {
-        _ if !waits => None,
-        Stage::Upgrade if is_later && rolled_out => Some(need(format!("the cluster runs {installed}"), Says::Yes)),
-        Stage::Upgrade if is_later => Some(need(
-            format!("a controller of {installed} is not rolled out yet; a later snapshot shows when all are"),
-            Says::No,
-        )),
-        Stage::Upgrade => Some(need(format!("the cluster runs {installed} first"), Says::Nothing)),
+        _ if !waits => doubted(running.need),
+        Stage::Upgrade => Some(running.need),
         Stage::Convert => Some(unseen(
             "objects that the request before converts are applied in the cluster first",
         )),
@@ -150,6 +155,57 @@ fn reconciled(flow: Flow<'_>, group: &Group<'_>, (request, asked): (&Request, &M
             Some(unseen("what the request before brings is applied in the cluster first"))
         }
     }
+}
+
+/// Whether the cluster runs what is installed by what is in Git.
+struct Running {
+    need: Need,
+    /// Whether it runs an older release.
+    behind: bool,
+}
+
+fn running(flow: Flow<'_>, installed: &Version) -> Running {
+    let platform = flow.ports.catalog.platform();
+    let evidence = flow.ask.snapshot.as_ref().map(|snapshot| &snapshot.evidence);
+    let runs = evidence.and_then(|evidence| evidence.release(platform.as_str()));
+    let rolled_out = evidence.is_some_and(|evidence| {
+        let mut own = evidence.controllers.iter();
+        own.all(|controller| controller.part_of != platform.as_str() || controller.rolled_out)
+    });
+    let behind = runs.as_ref().is_some_and(|runs| runs < installed);
+    let need = match runs {
+        Some(runs) if runs < *installed => need(
+            &format!("the cluster runs {runs}, and {installed} is in Git; a later snapshot shows when it has that"),
+            Says::No,
+        ),
+        Some(runs) if runs == *installed && rolled_out => need(&format!("the cluster runs {installed}"), Says::Yes),
+        Some(runs) if runs == *installed => need(
+            &format!("a controller of {installed} is not rolled out yet; a later snapshot shows when all are"),
+            Says::No,
+        ),
+        _ => need(&format!("the cluster runs {installed} first"), Says::Nothing),
+    };
+    Running { need, behind }
+}
+
+/// Makes a need for what was merged before, which a snapshot can show.
+fn need(why: &str, says: Says) -> Need {
+    Need {
+        gate: Gate {
+            wait: Wait::Reconciled,
+            why: vec![why.to_owned()],
+            ways: Vec::new(),
+            shows: true,
+        },
+        says,
+    }
+}
+
+/// Makes a need that no snapshot shows: that objects were converted, or that a Job was brought.
+fn unseen(why: &str) -> Need {
+    let mut need = need(why, Says::Nothing);
+    need.gate.shows = false;
+    need
 }
 
 /// Gives the gate of what must be migrated before a hop.
@@ -166,71 +222,4 @@ pub(super) fn of(hop: &Hop, stale: &[Stale]) -> Gate {
 pub(super) fn is_migrated(request: &Request, note: Option<&Note>) -> bool {
     let mut noted = note.into_iter().flat_map(|note| &note.confirmations);
     noted.any(|one| one.what == Wait::Migrated && one.from == request.hop.from && one.to == *request.to())
-}
-
-/// Gives what was confirmed for a request: what its note says already, and what this run adds. What a snapshot of this run
-/// shows not to be so counts as not confirmed.
-pub(super) fn confirmed(
-    flow: Flow<'_>,
-    request: &Request,
-    (needs, note): (&[Need], Option<&Note>),
-) -> Result<Vec<Confirmation>, Error> {
-    let (from, to) = (&request.hop.from, request.to());
-    let refuted = |wait: Wait| {
-        needs
-            .iter()
-            .find(|need| need.gate.wait == wait && need.says == Says::No)
-    };
-    let noted = note.into_iter().flat_map(|note| &note.confirmations);
-    let mut confirmed: Vec<Confirmation> = noted
-        .filter(|one| one.from == *from && one.to == *to && refuted(one.what).is_none())
-        .cloned()
-        .collect();
-    let mut waits: Vec<(Wait, Option<String>)> = Vec::new();
-    for wait in &flow.ask.confirm {
-        if let Some(need) = refuted(*wait) {
-            return Err(Error::Usage {
-                message: format!(
-                    "the snapshot shows that `{}` is not so: {}",
-                    wait.word(),
-                    need.gate.why.join("; ")
-                ),
-                remedy: "make it so and take a new snapshot".to_owned(),
-            });
-        }
-        if !needs.iter().any(|need| need.gate.wait == *wait) && confirmed.iter().all(|known| known.what != *wait) {
-            return Err(Error::Usage {
-                message: format!("the request that comes next does not wait for `{}`", wait.word()),
-                remedy: "`refit status` says what it waits for".to_owned(),
-            });
-        }
-        waits.push((*wait, None));
-    }
-    if let Some(snapshot) = &flow.ask.snapshot {
-        let shown = needs.iter().filter(|need| need.says == Says::Yes);
-        waits.extend(shown.map(|need| (need.gate.wait, Some(snapshot.digest.clone()))));
-    }
-    for (wait, snapshot) in waits {
-        if confirmed.iter().all(|known| known.what != wait) {
-            confirmed.push(Confirmation {
-                what: wait,
-                from: from.clone(),
-                to: to.clone(),
-                by: flow.ports.repository.person()?,
-                at: flow.ports.clock.now().round(Unit::Second).unwrap_or_default(),
-                snapshot,
-            });
-        }
-    }
-    Ok(confirmed)
-}
-
-/// Lists what nobody confirmed and no snapshot shows.
-pub(super) fn unopened(needs: Vec<Need>, confirmed: &[Confirmation]) -> Vec<Gate> {
-    let is_open = |need: &Need| need.says == Says::Yes || confirmed.iter().any(|one| one.what == need.gate.wait);
-    needs
-        .into_iter()
-        .filter(|need| !is_open(need))
-        .map(|need| need.gate)
-        .collect()
 }

@@ -3,23 +3,23 @@
 //! In: the route, what the target branch says of it, what people confirmed. Out: a [`Leg`]: the releases, the place among
 //! the requests of the upgrade, and what the request edits. Nothing is remembered: each run computes it anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_core::finding::{Code, Finding};
 use refit_core::inventory::Group;
 use refit_core::plan::{self, Edits};
-use refit_core::record::Note;
+use refit_core::record::{Note, Record};
 use refit_core::release::Version;
 use refit_core::request::{self, Way};
 use refit_core::route::Route;
-use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Stage, Wait};
+use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Said, Stage, Wait};
 use refit_manifest::Path;
 
 use super::ground::Flow;
 use super::order::{self, Ordered, Request};
 use super::target::Way as Chosen;
-use super::{behaviour, gate, job, served};
+use super::{behaviour, gate, job, served, words};
 use crate::Error;
 
 /// The request that comes next.
@@ -31,8 +31,8 @@ pub(super) struct Leg {
     pub(super) place: Place,
     pub(super) edits: Edits,
     pub(super) findings: Vec<Finding>,
-    /// What was confirmed in this run or before, for this request alone.
-    pub(super) confirmed: Vec<Confirmation>,
+    /// What this run adds to what is said of the request.
+    pub(super) said: Said,
     pub(super) leads: Leads,
 }
 
@@ -69,20 +69,20 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
     findings.extend(behaviour::look(flow, group, first));
     let asked = gate::migrations(flow, way, first);
     let (id, target) = (id(flow, group, &route.to), &route.to);
-    let mut needs = gate::needs(flow, group, (first, &asked));
+    let mut needs = gate::needs(flow, group, (first, &asked), note);
     if let job::State::There(name, namespace) = &job {
         let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
         let migrations = needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated);
         migrations.for_each(|need| need.gate.ways = vec![seen.clone()]);
     }
-    let confirmed = gate::confirmed(flow, first, (&needs, note))?;
-    let mut confirmations: Vec<Confirmation> = migrated(group).into_iter().collect();
-    confirmations.extend(confirmed.iter().cloned());
+    let words = words::of(flow, first, (needs, note), &asked)?;
+    let mut confirmations = migrations(group);
+    confirmations.extend(words.confirmed);
     let place = Place {
         stage: first.stage,
         index: plan::done(group, &id) + 1,
         target: target.clone(),
-        gate: gate::unopened(needs, &confirmed),
+        gate: words.gates,
         confirmations,
         later: ordered
             .requests
@@ -99,7 +99,7 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
         place,
         edits: edits(flow, group, (first, &job)),
         findings: ordered.findings.into_iter().chain(findings).collect(),
-        confirmed,
+        said: words.new,
         leads: Leads::On,
     }))
 }
@@ -144,7 +144,7 @@ fn stuck(flow: Flow<'_>, group: &Group<'_>, (route, mut findings): (&Route, Vec<
         },
         edits: Edits::default(),
         findings,
-        confirmed: Vec::new(),
+        said: Said::default(),
         upgrade: id,
     }
 }
@@ -192,7 +192,17 @@ fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Later {
     }
 }
 
-/// Gives the last migration that a request before brought: it stays in the records, since it says what can be stored.
-fn migrated(group: &Group<'_>) -> Option<Confirmation> {
-    group.records().find_map(|record| record.migrated()).cloned()
+/// Lists the migrations that the records tell of: they stay in them, since they say what can be stored. One whose CRDs were
+/// all migrated later is of no use.
+fn migrations(group: &Group<'_>) -> Vec<Confirmation> {
+    let mut all: Vec<&Confirmation> = group.records().flat_map(Record::migrations).collect();
+    all.sort_by(|one, other| other.from.cmp(&one.from).then_with(|| other.at.cmp(&one.at)));
+    let mut known: BTreeSet<&String> = BTreeSet::new();
+    all.retain(|migration| {
+        let before = known.len();
+        known.extend(&migration.crds);
+        known.len() > before
+    });
+    all.reverse();
+    all.into_iter().cloned().collect()
 }

@@ -12,6 +12,7 @@ mod decide;
 mod detach;
 mod differ;
 mod gate;
+mod words;
 mod ground;
 mod history;
 mod init;

@@ -171,6 +171,7 @@ fn fresh(ports: &Ports<'_>, work: &Work) -> Note {
             None => plan.target().clone(),
         },
         confirmations: Vec::new(),
+        refutations: Vec::new(),
         confirmed: false,
         asked: ports.clock.now(),
         accepted: Vec::new(),

@@ -10,6 +10,7 @@ use refit_core::record::Record;
 use refit_core::release::Version;
 use refit_core::request::{self, Block};
 use refit_core::snapshot;
+use refit_core::stage::Said;
 use refit_manifest::Path;
 
 use super::ground::Flow;
@@ -147,10 +148,14 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         branch,
         request,
         others,
-        unnoted: work
-            .confirmed
-            .iter()
-            .any(|confirmed| !note.iter().any(|note| note.confirmations.contains(confirmed))),
+        unnoted: match &note {
+            None => work.said != Said::default(),
+            Some(note) => {
+                let mut heard = note.clone();
+                heard.hear(&work.said);
+                heard != *note
+            }
+        },
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
         declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),

@@ -11,7 +11,7 @@ use refit_core::plan::{self, Given, Plan};
 use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::report::{self, Next, OfGroup, Report, Reports, State};
-use refit_core::stage::{Confirmation, Stage};
+use refit_core::stage::{Said, Stage};
 use refit_manifest::Answers;
 
 use super::ground::{self, Flow, Ground, Pick, Picked};
@@ -19,7 +19,7 @@ use super::journey::{self, Leads, Leg};
 use super::observe::Records;
 use super::shown::{blocked, choose, hop, nothing, nothing_there, ready};
 use super::target::{self, Choice};
-use super::{broken, detach, notes, pause, rollback, sides, whose};
+use super::{broken, detach, notes, pause, rollback, served, sides, whose};
 use crate::ports::{Base, Listed};
 use crate::{Again, Ask, Error, Ports, Way};
 
@@ -55,8 +55,8 @@ pub(super) struct Work {
     pub(super) again: Again,
     /// What the generator wrote for the installed release, where the user gave it.
     pub(super) base_file: Option<Arc<[u8]>>,
-    /// What was confirmed for the request.
-    pub(super) confirmed: Vec<Confirmation>,
+    /// What this run adds to what is said of what the request waits for.
+    pub(super) said: Said,
 }
 
 impl Prepared {
@@ -161,7 +161,7 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.repair = broken.steps;
     let way = match target::choose(flow, group, &from)? {
         Choice::Nothing(_) if is_broken => return Ok(blocked(body, ask)),
-        Choice::Nothing(message) => return Ok(nothing(body, ask, message)),
+        Choice::Nothing(message) => return Ok(nothing(body, ask, (message, served::standing(flow, group, &from)?))),
         Choice::Refused(to, findings) => {
             body.to = to.map(|to| to.to_string()).unwrap_or_default();
             body.findings.extend(findings);
@@ -231,7 +231,7 @@ fn merged(
     }
     let mut work = work(flow, group, plan, accepted)?;
     work.rolled_back = whose::went_back(flow, group);
-    work.confirmed.clone_from(&leg.confirmed);
+    work.said.clone_from(&leg.said);
     Ok(ready(body, work))
 }
 
@@ -288,7 +288,7 @@ pub(super) fn work(
         rolled_back: Vec::new(),
         again: flow.ask.again,
         base_file: flow.ask.base_file.clone(),
-        confirmed: Vec::new(),
+        said: Said::default(),
     })
 }
 

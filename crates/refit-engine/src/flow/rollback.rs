@@ -57,7 +57,7 @@ pub(super) fn group(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Erro
             ""
         };
         let message = format!("no upgrade of `{}` is recorded that could go back{cut}", body.cluster);
-        return Ok(shown::nothing(body, ask, message));
+        return Ok(shown::nothing(body, ask, (message, Vec::new())));
     };
     body.from = last.record.to.to_string();
     body.to = last.record.from.to_string();

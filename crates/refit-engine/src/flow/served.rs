@@ -3,14 +3,16 @@
 //! In: the request that comes next, the files. Out: findings. What a place means is the core's; here the files are those of
 //! one group, as they are once the request is merged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use refit_core::applied::{self, Reached, Repository};
 use refit_core::finding::Finding;
 use refit_core::inventory::Group;
+use refit_core::release::Version;
 use refit_core::served::{self, Case};
 use refit_core::snapshot::Snapshot;
+use refit_core::stage::Stage;
 use refit_core::streams::Streams;
 use refit_manifest::{Entry, Path};
 
@@ -19,8 +21,23 @@ use super::order::Request;
 use super::target;
 use crate::Error;
 
-/// Looks at all that shapes what a group applies, but for the generated files.
+/// Looks at all that shapes what a group applies once a request is merged, but for the generated files.
 pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Result<Vec<Finding>, Error> {
+    let hop = (&request.hop.from, &request.hop.to);
+    all(flow, group, (request.stage, hop), &request.edits.files)
+}
+
+/// Looks at the same as it is now, where nothing newer is to come: what the installed release does not serve.
+pub(super) fn standing(flow: Flow<'_>, group: &Group<'_>, installed: &Version) -> Result<Vec<Finding>, Error> {
+    all(flow, group, (Stage::Upgrade, (installed, installed)), &BTreeMap::new())
+}
+
+fn all(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    (stage, (from, to)): (Stage, (&Version, &Version)),
+    edits: &BTreeMap<Path, Arc<[u8]>>,
+) -> Result<Vec<Finding>, Error> {
     let snapshot = &flow.ground.snapshot;
     let streams = Streams::split(&snapshot.tree);
     let reached = reached(&[repository(snapshot, &streams)], group);
@@ -29,7 +46,7 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Resu
         files.remove(&generated.path);
     }
     let mut tree = snapshot.tree.clone();
-    for (path, bytes) in &request.edits.files {
+    for (path, bytes) in edits {
         let bytes = Arc::clone(bytes);
         tree.insert(
             path.clone(),
@@ -39,16 +56,15 @@ pub(super) fn look(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Resu
             },
         );
     }
-    let hop = &request.hop;
     let components = group
         .main()
         .map(|file| file.options.components.iter().cloned().collect());
     let case = Case {
-        known: &target::known(flow, group, (&hop.from, Some(&hop.to)))?,
+        known: &target::known(flow, group, (from, Some(to)))?,
         components: &components.unwrap_or_default(),
-        stage: request.stage,
-        from: &hop.from,
-        to: &hop.to,
+        stage,
+        from,
+        to,
     };
     Ok(served::look(&case, &tree, &files))
 }

@@ -116,8 +116,19 @@ pub(super) fn blocked(mut body: report::Plan, ask: &Ask) -> Planned {
     without_work(State::Blocked, blocked_message(&body), next, body)
 }
 
-pub(super) fn nothing(mut body: report::Plan, ask: &Ask, message: String) -> Planned {
+/// Says that there is nothing newer to go to; what the installed release does not serve blocks all the same, since it fails
+/// in the cluster now.
+pub(super) fn nothing(mut body: report::Plan, ask: &Ask, (message, mut standing): (String, Vec<Finding>)) -> Planned {
     finding::accept(&mut body.findings, &ask.accept);
+    finding::accept(&mut standing, &ask.accept);
+    let count = standing.iter().filter(|finding| finding.blocks()).count();
+    let next = remedies(&standing);
+    body.findings.extend(standing);
+    if count > 0 {
+        let objects = if count == 1 { "object is" } else { "objects are" };
+        let message = format!("{message}, and {count} {objects} written in a version that it does not serve");
+        return without_work(State::Blocked, message, next, body);
+    }
     // Whoever stands on the newest release is not blocked by what would only matter to an upgrade.
     without_work(State::NothingToDo, message, Vec::new(), body)
 }

@@ -166,8 +166,8 @@ fn is_there(group: &Group<'_>, record: &Record, installed: &Version) -> bool {
     match (&record.rolled_back, record.stage) {
         (Some(_), _) => *installed == record.to && record.from != record.to,
         (None, Stage::Upgrade) => *installed >= record.to,
-        // Nothing but the record says that objects were converted.
-        (None, _) => *installed > record.to || plan::done(group, &record.upgrade) >= record.index,
+        // Nothing but the record says that objects were converted; where a person went on by hand, more may be left to convert.
+        (None, _) => installed >= record.target() || plan::done(group, &record.upgrade) >= record.index,
     }
 }
 

@@ -13,7 +13,7 @@ use super::observe::Open;
 use super::shown;
 use super::target::{self, Choice};
 use super::under_way::{self, UnderWay};
-use super::{broken, lines, notes, observe, people, prepare, standing, whose};
+use super::{broken, lines, notes, observe, people, prepare, served, standing, whose};
 use crate::ports::RequestState;
 use crate::{Ask, Error, Ports, Way};
 
@@ -83,8 +83,10 @@ fn of_cluster(flow: Flow<'_>, seen: &Seen<'_>) -> Result<ClusterStatus, Error> {
             target: crate::Target::default(),
             ..ask.clone()
         };
-        if let Choice::To(way) = target::choose(flow.asking(&newest), group, from)? {
-            available = Some(way.route.to);
+        match target::choose(flow.asking(&newest), group, from)? {
+            Choice::To(way) => available = Some(way.route.to),
+            Choice::Nothing(_) => findings.extend(served::standing(flow, group, from)?),
+            Choice::Refused(..) => {}
         }
     }
     let under = on_the_way(flow, seen, installed.as_ref())?;

@@ -6,6 +6,7 @@ use refit_core::check::{self, Definitions, Reach, Target};
 use refit_core::finding::{Code, Finding, Severity};
 use refit_core::generated::Generated;
 use refit_core::inventory::Group;
+use refit_core::record::Record;
 use refit_core::release::Version;
 use refit_core::route::{self, Known, Migration, NoRoute, Route, Source, Start, Stored, Used};
 
@@ -195,10 +196,10 @@ fn concluded<'a>(
     let said = &flow.ground.inventory.said;
     let migrations: Vec<Migration> = group
         .records()
-        .filter_map(|record| record.migrated())
+        .flat_map(Record::migrations)
         .map(|confirmed| Migration {
             at: confirmed.from.clone(),
-            crds: BTreeSet::new(),
+            crds: confirmed.crds.iter().cloned().collect(),
         })
         .collect();
     let components = group.main().map(|file| file.options.components.clone());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use refit_core::finding::Finding;
+use refit_core::report::State;
 use refit_engine::ports::{Forge, Repository, RequestState};
 use refit_engine::{Ask, Commits, Others, Snapshot, Wait, Way};
 use refit_testkit::flux::Manifests;
@@ -276,6 +277,53 @@ pub(crate) fn resume_with(world: &World, snapshot: Rc<Snapshot>) -> String {
         let reports = refit_engine::resume(ports, &ask, Commits::Stop)?;
         Ok((reports.exit().code(), message(&reports)))
     }))
+}
+
+#[test]
+fn a_conversion_that_is_under_way_goes_on_when_somebody_upgrades_by_hand_on_the_way() {
+    let world = world();
+    assert_eq!(upgrade(&world, ""), format!("6 request 1 waits for review: {CONVERT}"));
+    world.commit("main", GENERATED, &example("v2.7.5"));
+    let said = status(&world);
+    assert_eq!(
+        said.message,
+        "`production` runs v2.7.5, request 1 waits for review, and the target branch moved since"
+    );
+    assert_eq!(said.next[0].command.as_deref(), Some("refit resume"));
+    let anew = "6 request 1 is a draft: do not merge before: stored objects are migrated";
+    assert_eq!(resume(&world, &[]), anew);
+    // Where the target is there already, it has nothing left to bring.
+    world.commit("main", GENERATED, &example("v2.9.4"));
+    let said = status(&world);
+    assert_eq!(
+        said.message,
+        "`production` runs v2.9.4 already; request 1 has nothing left to bring"
+    );
+}
+
+#[test]
+fn what_the_installed_release_does_not_serve_blocks_also_where_nothing_newer_is_to_come() {
+    let world = World::routed("v2.9.4", &[(RELEASE, OLD_RELEASE)]);
+    let said = plan(&world, "");
+    assert_eq!(said.state, State::Blocked);
+    assert!(
+        said.message
+            .ends_with("no newer stable release to go to, and 1 object is written in a version that it does not serve"),
+        "{}",
+        said.message
+    );
+    let finding = said.body.findings.iter().find(|finding| finding.blocks()).unwrap();
+    assert_eq!(finding.subject, format!("{RELEASE}:2"));
+    assert_eq!(
+        finding.message,
+        "`HelmRelease/app in apps` is written as `v2beta1`, which v2.9.4 does not serve"
+    );
+    let convert = format!("refit convert --to flux@v2.9.4 {RELEASE}");
+    assert!(finding.remedy.contains(&convert), "{finding:?}");
+    assert_eq!(status(&world).state, State::Blocked);
+    world.commit("main", RELEASE, NEW_RELEASE);
+    assert_eq!(plan(&world, "").state, State::NothingToDo);
+    assert_eq!(status(&world).state, State::NothingToDo);
 }
 
 #[test]

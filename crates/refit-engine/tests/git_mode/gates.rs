@@ -3,12 +3,12 @@
 use refit_core::finding::Finding;
 use refit_core::report::State;
 use refit_engine::ports::{Forge, RequestState};
-use refit_engine::{Ask, Commits, Wait};
+use refit_engine::{Ask, Commits, Others, Wait};
 use refit_testkit::flux::Manifests;
 
 use crate::conversions::{OLD_OVERLAY, OLD_RELEASE, OVERLAY, RELEASE, resume_with, snapshot};
 use crate::routes::{merge, plan, resume};
-use crate::world::{GENERATED, World, ask, example, upgrade};
+use crate::world::{GENERATED, World, ask, example, upgrade, upgrade_asked};
 
 const JOBS: &str = "apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec:\n  migration:\n    image: registry.example.org/kubectl:1.33.4\n";
 
@@ -88,6 +88,10 @@ fn a_later_snapshot_that_shows_otherwise_shuts_what_a_person_opened() {
     let draft = "6 request 1 is a draft: do not merge before: stored objects are migrated";
     assert_eq!(resume_with(&world, stale.clone()), draft);
     assert_eq!(world.forge.list().unwrap()[0].state, RequestState::Draft);
+    // What it showed counts, whoever looks later, until somebody says so again.
+    assert_eq!(resume(&world, &[]), draft);
+    assert_eq!(resume(&world, &[Wait::Migrated]), open);
+    assert_eq!(resume(&world, &[]), open);
     let ask = Ask {
         confirm: vec![Wait::Migrated],
         snapshot: Some(stale),
@@ -102,6 +106,28 @@ fn a_later_snapshot_that_shows_otherwise_shuts_what_a_person_opened() {
             .contains("the snapshot shows that `migrated` is not so: "),
         "{error}"
     );
+}
+
+#[test]
+fn a_request_that_a_snapshot_shut_stays_a_draft_until_a_later_one_or_a_person_opens_it() {
+    let world = World::routed("v2.8.8", &[]);
+    let (before, now) = (snapshot(&example("v2.7.5"), &[]), snapshot(&example("v2.8.8"), &[]));
+    let ask = Ask {
+        snapshot: Some(before.clone()),
+        ..ask("flux@v2.9.4")
+    };
+    let draft = "request 1 is a draft: do not merge before: what was merged before is reconciled";
+    assert_eq!(upgrade_asked(&world, &ask, Others::Stop), format!("6 {draft}"));
+    assert_eq!(resume(&world, &[]), format!("6 {draft}"));
+    assert_eq!(merge(&world), format!("6 {draft}"));
+    let body = world.forge.list().unwrap().remove(0).body;
+    assert!(body.contains("the cluster runs v2.7.5, and v2.8.8 is in Git"), "{body}");
+    let open = "6 request 1 waits for review: Upgrade flux on production from v2.8.8 to v2.9.4";
+    assert_eq!(resume_with(&world, now), open);
+    assert_eq!(resume(&world, &[]), open);
+    assert_eq!(resume_with(&world, before), format!("6 {draft}"));
+    assert_eq!(resume(&world, &[Wait::Reconciled]), open);
+    assert_eq!(resume(&world, &[]), open);
 }
 
 /// A snapshot of a cluster where objects of Buckets are stored in an older version as well.

@@ -154,7 +154,7 @@ fn what_moves_is_marked_in_a_request_of_its_own_and_seen_in_the_cluster_before_i
     assert_eq!(marked.matches(line).count(), 1);
     assert_eq!(merge(&world), format!("0 request 1 is merged: {detach}"));
 
-    let draft = "6 request 2 is a draft: do not merge before: the requests before it are reconciled";
+    let draft = "6 request 2 is a draft: do not merge before: what was merged before is reconciled";
     assert_eq!(resume(&world, &ask("")), draft);
     assert_eq!(merge(&world), draft);
     let confirmed = Ask {
