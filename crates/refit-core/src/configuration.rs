@@ -169,8 +169,14 @@ impl Configuration {
         let [root] = roots.as_slice() else {
             return Err(Error::Documents { count: roots.len() });
         };
+        if let Some(field) = value::twice(*root) {
+            return Err(Error::Value {
+                field,
+                reason: "the key stands twice".to_owned(),
+            });
+        }
         let value = value::of(*root).unwrap_or_default();
-        let configuration: Self = serde_json::from_value(value).map_err(Error::Shape)?;
+        let configuration: Self = serde_json::from_value(value).map_err(|error| Error::Shape(value::plain(&error)))?;
         configuration.check()?;
         Ok(configuration)
     }
@@ -464,6 +470,24 @@ mod tests {
             "{}",
             complaint("a: [\n")
         );
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_named_and_shapes_are_told_in_plain_words() {
+        assert_eq!(
+            complaint(&format!("{HEADER}spec: {{kubernetes: \"1.33\"}}\nspec: {{}}\n")),
+            "`spec`: the key stands twice"
+        );
+        assert_eq!(
+            complaint(&format!(
+                "{HEADER}spec: {{clusters: [{{name: a, path: x, name: b}}]}}\n"
+            )),
+            "`spec.clusters[0].name`: the key stands twice"
+        );
+        for text in ["[]\n", "- a\n", "text\n", &format!("{HEADER}spec: 1\n")] {
+            let said = complaint(text);
+            assert!(!said.contains("struct") && said.contains("mapping"), "{text}: {said}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! In: nodes. Out: [`serde_json::Value`]s, from which serde makes types. Does not know what the values mean.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use refit_kustomize::Value as Built;
@@ -15,6 +16,55 @@ const LIMIT: usize = 1_000_000;
 /// Converts a node with all that is below it; aliases and `<<` are followed. `None` when it has too many values.
 pub(crate) fn of(node: NodeRef<'_>) -> Option<Value> {
     convert(node, &mut LIMIT.clone())
+}
+
+/// Finds the first key that stands twice in a mapping, as a field such as `spec.clusters[0].name`; aliases are not followed.
+pub(crate) fn twice(node: NodeRef<'_>) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    for (key, value) in node.entries() {
+        let name = key.text().unwrap_or_default();
+        if name != "<<" && !seen.insert(name) {
+            return Some(name.to_owned());
+        }
+        if let Some(below) = below(value) {
+            return Some(format!(
+                "{name}{}{below}",
+                if below.starts_with('[') { "" } else { "." }
+            ));
+        }
+    }
+    node.items().enumerate().find_map(|(at, item)| {
+        let below = below(item)?;
+        Some(format!(
+            "[{at}]{}{below}",
+            if below.starts_with('[') { "" } else { "." }
+        ))
+    })
+}
+
+fn below(node: NodeRef<'_>) -> Option<String> {
+    match node.kind() {
+        Kind::Alias | Kind::Scalar(_) => None,
+        Kind::Mapping(_) | Kind::Sequence(_) => twice(node),
+    }
+}
+
+/// Gives a complaint about the shape of a value in the words of people who write YAML.
+pub(crate) fn plain(error: &serde_json::Error) -> serde_json::Error {
+    let text = error.to_string();
+    let Some((before, named)) = text.split_once("struct ") else {
+        return serde::de::Error::custom(text);
+    };
+    let rest = match named.split_once(" elements") {
+        Some((_, rest)) => rest,
+        None => named.split_once(' ').map_or("", |(_, rest)| rest),
+    };
+    let before = match before.starts_with("invalid length") {
+        true => "a list stands there, expected ",
+        false => before,
+    };
+    let blank = if rest.is_empty() { "" } else { " " };
+    serde::de::Error::custom(format!("{before}a mapping{blank}{}", rest.trim_start()))
 }
 
 /// Converts a value that was built.

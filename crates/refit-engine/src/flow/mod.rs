@@ -20,6 +20,7 @@ mod job;
 mod journey;
 mod lines;
 mod look;
+mod modules;
 mod notes;
 mod observe;
 mod order;

@@ -4,7 +4,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use refit_core::check::Target;
-use refit_core::finding::{self, Acceptance, Code, Finding};
+use refit_core::configuration;
+use refit_core::finding::{self, Acceptance, Code, Finding, Severity};
 use refit_core::inventory::{GeneratedFile, Group};
 use refit_core::options::Options;
 use refit_core::plan::{self, Given, Plan};
@@ -19,7 +20,7 @@ use super::journey::{self, Leads, Leg};
 use super::observe::Records;
 use super::shown::{blocked, choose, hop, nothing, nothing_there, ready};
 use super::target::{self, Choice};
-use super::{broken, detach, notes, pause, rollback, served, sides, whose};
+use super::{broken, detach, modules, notes, pause, rollback, served, sides, whose};
 use crate::ports::{Base, Listed};
 use crate::{Again, Ask, Error, Ports, Way};
 
@@ -172,6 +173,8 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.to = way.route.to.to_string();
     body.route = way.route.hops.iter().map(hop).collect();
     body.findings.extend(way.findings.iter().cloned());
+    body.findings.extend(modules::look(flow, group));
+    body.findings.extend(began_later(flow, group, &from));
     let note = notes::read(ports, &journey::id(flow, group, &way.route.to))?;
     let Some(leg) = journey::next(flow, group, &way, note.as_ref())? else {
         return Ok(blocked(body, ask));
@@ -197,6 +200,20 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
         return Ok(blocked(body, ask));
     }
     merged((flow, group), &compared, note.as_ref(), body)
+}
+
+/// Says that the configuration lets a plane begin with a newer release than it has, so that nothing follows from it.
+fn began_later(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Option<Finding> {
+    let since = flow.ground.inventory.said.installed_since.as_ref()?;
+    let message = format!(
+        "`spec.installedSince` is {since}, and `{}` runs {from}, which is older; every version that {from} serves counts as \
+         stored",
+        group.names().join("`, `")
+    );
+    let mut finding = Finding::new(Code::InvalidConfiguration, configuration::FILE, message);
+    finding.severity = Severity::Warning;
+    (since > from)
+        .then(|| finding.with_remedy("name the release that the plane was first installed with, or leave it out"))
 }
 
 /// The request that comes next and what the generator writes before and after it.

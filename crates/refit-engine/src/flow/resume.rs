@@ -1,10 +1,12 @@
 //! Goes on with the upgrades under way.
 
+use refit_core::finding::Finding;
 use refit_core::progress::Wishes;
+use refit_core::record::Record;
 use refit_core::report::{Next, Report, Reports, State, Upgrade};
 
 use super::ground::{self, Flow};
-use super::{carry, prepare, under_way, whose};
+use super::{carry, prepare, shown, under_way, whose};
 use crate::{Ask, Commits, Error, Ports};
 
 /// Goes on with the upgrades under way.
@@ -48,6 +50,29 @@ fn nothing(flow: Flow<'_>) -> Result<Report<Upgrade>, Error> {
     if !next.is_empty() {
         return Ok(Report::new(State::Stopped, message, next, body));
     }
+    // A record that cannot be read may be the one of an upgrade under way.
+    let unreadable = unreadable(flow)?;
+    if !unreadable.is_empty() {
+        message.push_str("; what cannot be read may say otherwise");
+        let next = shown::remedies(&unreadable);
+        let body = Upgrade {
+            findings: unreadable,
+            ..body
+        };
+        return Ok(Report::new(State::Blocked, message, next, body));
+    }
     next.push(Next::run("refit status", "see what can be upgraded"));
     Ok(Report::new(State::NothingToDo, message, next, body))
+}
+
+/// Lists the records that cannot be read.
+fn unreadable(flow: Flow<'_>) -> Result<Vec<Finding>, Error> {
+    let mut found = Vec::new();
+    for picked in flow.picked()? {
+        let is_record = |finding: &Finding| finding.blocks() && finding.subject.starts_with(Record::DIRECTORY);
+        let new = prepare::found(flow.ground, &picked).into_iter().filter(is_record);
+        found.extend(new);
+    }
+    found.dedup();
+    Ok(found)
 }

@@ -139,3 +139,38 @@ fn what_was_merged_on_the_way_and_is_gone_again_is_no_way_back_from_the_release(
          itself"
     );
 }
+
+#[test]
+fn a_record_that_cannot_be_read_does_not_say_that_nothing_is_under_way() {
+    let world = world();
+    upgrade(&world, "");
+    merge(&world);
+    world.commit("main", ".refit/production.json", "{");
+    assert_eq!(
+        resume(&world, &[]),
+        "3 no upgrade of `main` is under way; what cannot be read may say otherwise"
+    );
+}
+
+#[test]
+fn a_plane_that_began_with_a_newer_release_than_it_has_is_told() {
+    let text = "apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec: {installedSince: v2.7.5}\n";
+    let world = World::routed("v2.6.4", &[("refit.yaml", text)]);
+    let report = plan(&world, "");
+    let told = report
+        .body
+        .findings
+        .iter()
+        .filter(|finding| finding.subject == "refit.yaml");
+    let told: Vec<String> = told
+        .map(|finding| format!("{} {}", finding.code, finding.message))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "InvalidConfiguration `spec.installedSince` is v2.7.5, and `production` runs v2.6.4, which is older; every version \
+             that v2.6.4 serves counts as stored"
+        ]
+    );
+    assert_eq!(report.state, State::Ready);
+}

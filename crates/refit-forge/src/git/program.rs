@@ -60,6 +60,8 @@ pub(super) struct Output {
     pub(super) stdout: Vec<u8>,
     /// What it complained about.
     pub(super) stderr: String,
+    /// The id of its process.
+    pub(super) process: u32,
 }
 
 impl Program {
@@ -97,6 +99,15 @@ impl Program {
     pub(super) fn at(mut self, root: PathBuf, git_dir: PathBuf) -> Self {
         self.place = Some((root, git_dir));
         self
+    }
+
+    /// Removes the report that `git fast-import` leaves in the repository when it fails; the failure says the same.
+    pub(super) fn remove_crash_report(&self, process: u32) {
+        if let Some((_, git_dir)) = &self.place {
+            drop(std::fs::remove_file(
+                git_dir.join(format!("fast_import_crash_{process}")),
+            ));
+        }
     }
 
     /// Keeps SSH from asking a person, where nobody chose another way to start it.
@@ -173,7 +184,7 @@ pub(super) fn finish(mut command: Command, input: &[u8]) -> Result<Output, PortE
             })
             .stderr(Stdio::piped()),
     )?;
-    let stdin = child.stdin.take();
+    let (stdin, process) = (child.stdin.take(), child.id());
     let output = std::thread::scope(|scope| {
         if let Some(mut stdin) = stdin {
             // A command that stops reading says why by its exit code.
@@ -186,6 +197,7 @@ pub(super) fn finish(mut command: Command, input: &[u8]) -> Result<Output, PortE
         success: output.status.success(),
         stdout: output.stdout,
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        process,
     })
 }
 

@@ -228,6 +228,9 @@ impl Git {
         stream.extend_from_slice(b"done\n");
         let command = self.program.command(&["fast-import", "--quiet", "--done"]);
         let output = program::finish(command, &stream)?;
+        if !output.success {
+            self.program.remove_crash_report(output.process);
+        }
         let what = format!("could not write files into the object database of {}", self.location);
         let answer = output.or_fail(&what)?;
         let ids: Vec<String> = String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect();
