@@ -15,6 +15,7 @@ use std::ops::Range;
 use refit_manifest::edit::Splice;
 use refit_manifest::parse::NodeRef;
 
+pub(crate) use interest::is_computed;
 pub use interest::{Interest, Owner};
 pub use target::{Content, Target};
 pub use walk::walk;

@@ -11,7 +11,7 @@ use refit_manifest::{Path, Stream};
 use super::wanted::{Kind, Standing, Wanted};
 use super::{Convertible, Note, Use, What};
 use crate::finding::{Code, Finding};
-use crate::places::{Place, Pointed, Pointers, Sort, Trouble, Trust, Visit};
+use crate::places::{self, Place, Pointed, Pointers, Sort, Trouble, Trust, Visit};
 
 /// What is known so far about a file.
 pub(super) struct Judge<'a> {
@@ -231,6 +231,19 @@ impl<'a> Judge<'a> {
         Some(Splice { range, text })
     }
 
+    /// Notes a version that is put together: only who knows what it becomes can tell whether it is old.
+    fn computed(&mut self, place: &Place<'_>) {
+        let what = What::Field {
+            name: "apiVersion".to_owned(),
+            message: "a variable or a template writes its version".to_owned(),
+        };
+        let convertible = match &place.trust {
+            Trust::Never(reason) => Convertible::No((*reason).to_owned()),
+            _ => Convertible::Review(format!("see that it becomes one which {} serves", names(self.wanted))),
+        };
+        self.used(place, place.version_node.span(), (what, convertible));
+    }
+
     fn newer(&mut self, place: &Place<'_>, kind: &Kind) {
         let releases = names(self.wanted);
         let first = kind.first(place.version);
@@ -275,6 +288,10 @@ impl Visit for Judge<'_> {
                 if !matches!(place.trust, Trust::Review(_)) || place.sort != Sort::Target {
                     self.unknown(place);
                 }
+                Vec::new()
+            }
+            Some(_) if place.sort != Sort::Target && places::is_computed(place.version) => {
+                self.computed(place);
                 Vec::new()
             }
             Some(kind) if kind.standing(place.version) == Standing::Newer => {

@@ -196,6 +196,11 @@ impl Wanted {
 
     /// Tells whether bytes can name a version of a kind that matters, whatever their file is called.
     pub fn names_version(&self, path: &Path, bytes: &[u8]) -> bool {
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            // UTF-16: the letters of an API version have one byte each beside a zero.
+            let letters: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+            return self.interest.is_named_in(&letters);
+        }
         self.interest.is_named_in(bytes) || (reach::is_kustomization(path) && self.interest.can_select(bytes))
     }
 

@@ -121,9 +121,21 @@ fn needle(group: &str) -> String {
     }
 }
 
-/// Tells whether a text goes on like `/v1`.
+/// How a slash is written, also as an escape.
+const SLASHES: [&[u8]; 6] = [b"/", b"\\/", b"\\x2f", b"\\x2F", b"\\u002f", b"\\u002F"];
+
+/// Tells whether a text goes on like `/v1`, or like `/` and what a variable or a template becomes.
 fn is_version(rest: &[u8]) -> bool {
-    matches!(rest, [b'/', b'v', digit, ..] if digit.is_ascii_digit())
+    let behind = SLASHES.iter().find_map(|slash| rest.strip_prefix(*slash));
+    behind.is_some_and(|behind| match behind {
+        [b'v', digit, ..] => digit.is_ascii_digit(),
+        behind => behind.starts_with(b"$") || behind.starts_with(b"{{"),
+    })
+}
+
+/// Tells whether a version is put together by a variable or a template, so that it is not known.
+pub(crate) fn is_computed(version: &str) -> bool {
+    version.contains('$') || version.contains("{{")
 }
 
 #[cfg(test)]
@@ -142,6 +154,10 @@ mod tests {
         let named = |text: &str| interest().is_named_in(text.as_bytes());
         assert!(named("apiVersion: helm.toolkit.fluxcd.io/v2"));
         assert!(named("{\"group\": \"helm.toolkit.fluxcd.io\", \"version\": \"v2\"}"));
+        assert!(named("{\"apiVersion\": \"helm.toolkit.fluxcd.io\\/v2beta1\"}"));
+        assert!(named("apiVersion: \"helm.toolkit.fluxcd.io\\x2fv2beta1\""));
+        assert!(named("apiVersion: helm.toolkit.fluxcd.io/${V:=v2beta1}"));
+        assert!(named("apiVersion: helm.toolkit.fluxcd.io/{{ .Values.version }}"));
         assert!(!named("annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"));
         assert!(!named("apiVersion: v1\nkind: Service"));
     }

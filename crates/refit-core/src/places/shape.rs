@@ -85,7 +85,27 @@ pub(super) fn is_collection(node: NodeRef<'_>) -> bool {
     matches!(node.kind(), Kind::Mapping(_) | Kind::Sequence(_))
 }
 
-/// Tells whether a text is a version and no pattern of versions.
+/// Tells whether a text is a version or kind and no pattern of them.
+pub(super) fn is_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Lists what the branches of a template write as the version, without the one that counts.
+pub(super) fn other_branches<'a>(mapping: NodeRef<'a>, own: Head<'a>) -> Vec<Head<'a>> {
+    let versions = mapping.entries().filter(|(key, _)| key.text() == Some("apiVersion"));
+    let heads = versions.filter_map(|(_, node)| {
+        let (group, version) = node.text()?.split_once('/')?;
+        (node != own.node).then_some(Head {
+            node,
+            group,
+            version,
+            ..own
+        })
+    });
+    heads.collect()
+}
+
+/// Tells whether a text is a group and no pattern of groups.
 pub(super) fn is_plain(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))

@@ -144,6 +144,9 @@ impl<V: Visit> Walker<'_, V> {
             let mut trust = around.trust.clone();
             if shape::is_branched(node) && trust == Trust::Certain {
                 trust = Trust::Review(BRANCHES);
+                for other in shape::other_branches(node, head) {
+                    self.place(frame, (other, node, Sort::Reference, trust.clone()), &around, &mut own);
+                }
             }
             self.place(frame, (head, node, within.sort, trust), &around, &mut own);
         }
@@ -321,7 +324,7 @@ impl<V: Visit> Walker<'_, V> {
         if trust == Trust::Review(STRANGE) {
             trust = Trust::Certain;
         }
-        let is_pattern = !shape::is_plain(head.version) || !shape::is_plain(head.kind);
+        let is_pattern = !shape::is_word(head.version) || !shape::is_word(head.kind);
         if is_pattern && !matches!(trust, Trust::Never(_)) {
             trust = Trust::Review(PATTERN);
         }

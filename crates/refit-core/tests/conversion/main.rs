@@ -4,6 +4,7 @@
 
 mod fields;
 mod findings;
+mod odd;
 mod places;
 mod pointers;
 mod shapes;

@@ -171,7 +171,10 @@ fn shape_helm_template() {
     assert_eq!(utf8(&reading.bytes), branches);
     assert_eq!(
         lines(&reading),
-        ["4:13 object HelmRelease/{{ .Release.Name }} v2beta2 review (several branches of a template write the type)"]
+        [
+            "2:13 reference HelmRelease v2beta1 review (several branches of a template write the type)",
+            "4:13 object HelmRelease/{{ .Release.Name }} v2beta2 review (several branches of a template write the type)"
+        ]
     );
 }
 

@@ -21,6 +21,9 @@ pub(super) struct Rewritten {
 const DIFFERS: &str = "`.Changed.Changes` lists each edit with its old and new value, also one of only a tag or a name; \
                        `.Updated.Images` listed each image once; read the message that it makes";
 
+const OF_OBJECTS: &str = "`.Changed.Objects` lists the edits in each object with their old and new values, `.Updated.Objects` \
+                          listed images; read the message that it makes";
+
 /// Rewrites `.Updated` of the messages of Flux's image automation.
 pub(super) fn updated(text: &str) -> Rewritten {
     rewrite(text, "\"")
@@ -150,13 +153,14 @@ impl<'a> Work<'a> {
             .iter()
             .any(|block| matches!(block, Block::Entry(Some(name)) if name == source))
         {
+            self.note(OF_OBJECTS);
             return Block::Image(variable());
         }
         match new_path(source) {
             Some(new) => {
                 self.edits.push((at(&words[path]), new.to_owned()));
                 if source.ends_with(".Images") {
-                    self.note();
+                    self.note(DIFFERS);
                     Block::Image(variable())
                 } else {
                     // With two variables the second one is the value; with one, it is the value, too.
@@ -170,9 +174,9 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn note(&mut self) {
-        if self.out.notes.is_empty() {
-            self.out.notes.push(DIFFERS.to_owned());
+    fn note(&mut self, note: &str) {
+        if self.out.notes.iter().all(|known| known != note) {
+            self.out.notes.push(note.to_owned());
         }
     }
 
@@ -349,6 +353,20 @@ mod tests {
             ),
         ] {
             check(before, after);
+        }
+    }
+
+    #[test]
+    fn a_message_that_reads_otherwise_is_told() {
+        for (text, note) in [
+            ("{{ range .Updated.Images }}{{ . }}{{ end }}", Some(DIFFERS)),
+            (
+                "{{ range $o, $images := .Updated.Objects }}{{ range $images }}{{ . }}{{ end }}{{ end }}",
+                Some(OF_OBJECTS),
+            ),
+            ("{{ range $name, $_ := .Updated.Files }}{{ $name }}{{ end }}", None),
+        ] {
+            assert_eq!(updated(text).notes, note.into_iter().collect::<Vec<_>>(), "{text}");
         }
     }
 

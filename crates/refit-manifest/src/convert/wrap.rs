@@ -10,6 +10,7 @@ use crate::render::{self, Notation, Target};
 pub(super) fn lines(node: NodeRef<'_>) -> Option<String> {
     let mut out = String::new();
     match node.kind() {
+        Kind::Sequence(_) if node.items().len() == 0 => out.push_str("[]\n"),
         Kind::Sequence(_) => sequence(&mut out, node),
         _ => mapping(&mut out, node, 0),
     }
