@@ -133,17 +133,7 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         number: own.number,
         current: wanted.is_some_and(|wanted| is_current(own, &wanted)),
     });
-    let lost = match plan.undone {
-        None => {
-            let done = Done {
-                upgrade: &plan.upgrade,
-                requests: plan.place.index - 1,
-                target: plan.target(),
-            };
-            lost(ports, &work.records, (&all, &work.base.branch), &done)?
-        }
-        Some(_) => None,
-    };
+    let lost = lost_of(ports, work, &all)?;
     let seen = Seen {
         branch,
         request,
@@ -235,6 +225,20 @@ pub(super) fn open_requests(ports: &Ports<'_>, base: &str) -> Result<Vec<ChangeR
     let mut requests = ports.forge.list()?;
     requests.retain(|request| is_mine(request, base));
     Ok(requests)
+}
+
+/// Tells what the target branch lacks again of the upgrade that is planned; a way back has nothing of that.
+fn lost_of(ports: &Ports<'_>, work: &Work, requests: &[ChangeRequest]) -> Result<Option<Lost>, Error> {
+    let plan = &work.plan;
+    if plan.undone.is_some() {
+        return Ok(None);
+    }
+    let done = Done {
+        upgrade: &plan.upgrade,
+        requests: plan.place.index - 1,
+        target: plan.target(),
+    };
+    lost(ports, &work.records, (requests, &work.base.branch), &done)
 }
 
 /// How far the target branch has an upgrade.

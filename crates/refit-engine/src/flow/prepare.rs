@@ -173,8 +173,7 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.to = way.route.to.to_string();
     body.route = way.route.hops.iter().map(hop).collect();
     body.findings.extend(way.findings.iter().cloned());
-    body.findings.extend(modules::look(flow, group));
-    body.findings.extend(began_later(flow, group, &from));
+    body.findings.extend(told(flow, group, &from));
     let note = notes::read(ports, &journey::id(flow, group, &way.route.to))?;
     let Some(leg) = journey::next(flow, group, &way, note.as_ref())? else {
         return Ok(blocked(body, ask));
@@ -200,6 +199,13 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
         return Ok(blocked(body, ask));
     }
     merged((flow, group), &compared, note.as_ref(), body)
+}
+
+/// Says what is not looked at, and what the configuration says in vain.
+fn told(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Vec<Finding> {
+    let mut findings = modules::look(flow, group);
+    findings.extend(began_later(flow, group, from));
+    findings
 }
 
 /// Says that the configuration lets a plane begin with a newer release than it has, so that nothing follows from it.
