@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use refit_core::plan::{BRANCHES, Plan};
 use refit_core::progress::{Beside, Branch, Content, OpenRequest, Other, Seen};
-use refit_core::record::Record;
+use refit_core::record::{Note, Record};
 use refit_core::release::Version;
 use refit_core::request::{self, Block};
 use refit_core::snapshot;
@@ -138,14 +138,7 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         branch,
         request,
         others,
-        unnoted: match &note {
-            None => work.said != Said::default(),
-            Some(note) => {
-                let mut heard = note.clone();
-                heard.hear(&work.said);
-                heard != *note
-            }
-        },
+        unnoted: is_unheard(note.as_ref(), &work.said),
         confirmed: note.is_some_and(|note| note.confirmed),
         opened: None,
         declined: declined(ports, &all, &plan.upgrade)?.map(|request| request.number),
@@ -157,6 +150,16 @@ pub(super) fn look(ports: &Ports<'_>, work: &Work) -> Result<(Seen, Option<Chang
         paused: pause::of_all(ports, &work.places)?.map(|pause| pause::sentence(&pause)),
     };
     Ok((seen, own))
+}
+
+/// Tells whether something was said that a note lacks.
+fn is_unheard(note: Option<&Note>, said: &Said) -> bool {
+    let Some(note) = note else {
+        return *said != Said::default();
+    };
+    let mut heard = note.clone();
+    heard.hear(said);
+    heard != *note
 }
 
 /// Tells whether a plan leads to what its clusters went back from; a request that only converts brings no release.

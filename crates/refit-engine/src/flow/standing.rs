@@ -207,14 +207,15 @@ pub(super) fn sentence(status: &ClusterStatus) -> Option<String> {
             "`{cluster}` runs {installed} already; request {number} has nothing left to bring"
         ));
     }
-    if status.behind && status.state == State::Waiting {
-        let number = status
-            .requests
-            .first()
-            .map(|request| request.number)
-            .unwrap_or_default();
+    if let (true, State::Waiting, Some(request)) = (status.behind, status.state, status.requests.first()) {
+        let number = request.number;
+        let stands = if request.state == "draft" {
+            "is a draft"
+        } else {
+            "waits for review"
+        };
         return Some(format!(
-            "`{cluster}` runs {installed}, request {number} waits for review, and the target branch moved since"
+            "`{cluster}` runs {installed}, request {number} {stands}, and the target branch moved since"
         ));
     }
     if !status.requests.is_empty() {

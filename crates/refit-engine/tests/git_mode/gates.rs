@@ -7,7 +7,7 @@ use refit_engine::{Ask, Commits, Others, Wait};
 use refit_testkit::flux::Manifests;
 
 use crate::conversions::{OLD_OVERLAY, OLD_RELEASE, OVERLAY, RELEASE, resume_with, snapshot};
-use crate::routes::{merge, plan, resume};
+use crate::routes::{merge, plan, resume, status};
 use crate::world::{GENERATED, World, ask, example, upgrade, upgrade_asked};
 
 const JOBS: &str = "apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec:\n  migration:\n    image: registry.example.org/kubectl:1.33.4\n";
@@ -122,6 +122,11 @@ fn a_request_that_a_snapshot_shut_stays_a_draft_until_a_later_one_or_a_person_op
     assert_eq!(merge(&world), format!("6 {draft}"));
     let body = world.forge.list().unwrap().remove(0).body;
     assert!(body.contains("the cluster runs v2.7.5, and v2.8.8 is in Git"), "{body}");
+    world.commit("main", "README.md", "ours\n");
+    assert_eq!(
+        status(&world).message,
+        "`production` runs v2.8.8, request 1 is a draft, and the target branch moved since"
+    );
     let open = "6 request 1 waits for review: Upgrade flux on production from v2.8.8 to v2.9.4";
     assert_eq!(resume_with(&world, now), open);
     assert_eq!(resume(&world, &[]), open);
