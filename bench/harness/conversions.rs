@@ -1,9 +1,10 @@
-//! (g) Scan and conversion of a tree beside `grep -rE` of the old API versions over the same tree: 10,000 files beside
-//! 1,000, so that growth of memory shows.
+//! (g) Scan and conversion of a tree of 10,000 files beside `grep -rE` of the old API versions over the same tree.
 //!
-//! One Flux Kustomization reaches all of it. Uses are what the commands answer with, and grow with what there is to tell: so
-//! memory is measured on a tree of 10,000 files with as many uses as that of 1,000 has, and on one with ten times as many.
-//! `flux migrate -f --dry-run` is measured too where a `flux` is on the path.
+//! One Flux Kustomization reaches all of it. `scan` and `convert --diff`, which judges every place and writes nothing, stand
+//! beside `grep`; `convert`, which writes 1,600 files, stands beside `grep -l` with `sed -i`, which writes the same files.
+//! Uses are what the commands answer with, and grow with what there is to tell: so memory is measured on trees of 1,000 and of
+//! 10,000 files with as many uses, and on one with ten times as many. `flux migrate -f --dry-run` is measured too where a
+//! `flux` is on the path.
 
 use std::fs;
 use std::path::Path;
@@ -55,83 +56,81 @@ struct Contestant {
     writes: bool,
 }
 
-/// What a contestant took of one tree.
-#[derive(Clone, Copy)]
-struct Measured {
-    seconds: f64,
-    megabytes: f64,
+/// Which files of a tree are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    /// Those that conversions change.
+    Old,
 }
 
-/// Measures all contestants on all trees.
+/// Measures time on the large tree, and memory on all of them.
 pub(crate) fn measure(refit: &Path, folder: &Path, runs: usize, report: &mut Report) {
     let refit = fs::canonicalize(refit).unwrap().display().to_string();
     let contestants = contestants(&refit);
-    let mut all = Vec::new();
+    let place = folder.join("conversions");
+    let judging = ["refit scan", "refit convert --diff"];
+    let mut peaks = Vec::new();
     for tree in TREES {
-        let place = folder.join("conversions");
-        let measured = contest(&contestants, (tree, &place), runs);
-        for (contestant, measured) in contestants.iter().zip(&measured) {
-            report.note(format!(
-                "(g) {:<26} {:<26}: {:>7.1} ms, {:>5.1} MB",
-                contestant.name,
-                tree.title,
-                measured.seconds * 1_000.0,
-                measured.megabytes,
-            ));
-        }
-        all.push(measured);
+        make(&place, tree, Which::All);
+        let of = |name: &str| {
+            let megabytes = peak(contestants.iter().find(|one| one.name == name).unwrap(), &place);
+            report.note(format!("(g) {name:<26} {:<26}: {megabytes:>7.1} MB", tree.title));
+            megabytes
+        };
+        peaks.push(judging.map(of));
     }
-    let at = |name: &str| contestants.iter().position(|one| one.name == name).unwrap();
-    let [small, same_uses, large] = all.as_slice() else {
-        return;
-    };
+    // The last tree is the largest and stays.
+    let seconds = contest(&contestants, (TREES[2], &place), runs);
+    for (contestant, seconds) in contestants.iter().zip(&seconds) {
+        let (name, title) = (contestant.name, TREES[2].title);
+        report.note(format!("(g) {name:<26} {title:<26}: {:>7.1} ms", seconds * 1_000.0));
+    }
+    let at = |name: &str| seconds[contestants.iter().position(|one| one.name == name).unwrap()];
     for (name, bound) in [
         ("refit scan", "grep -rE"),
-        ("refit convert", "grep -rE"),
+        ("refit convert --diff", "grep -rE"),
         ("refit scan, one core", "grep -rE, one core"),
-        ("refit convert, one core", "grep -rE, one core"),
+        ("refit convert --diff, one core", "grep -rE, one core"),
+        ("refit convert", "grep -rE and sed -i"),
     ] {
-        let what = format!("times the time of grep: {}", name.trim_start_matches("refit "));
-        report.at_most("g", &what, large[at(name)].seconds / large[at(bound)].seconds, 3.0);
+        let bound_name = bound.split(',').next().unwrap_or(bound);
+        let what = format!("times {bound_name}: {}", name.trim_start_matches("refit "));
+        report.at_most("g", &what, at(name) / at(bound), 3.0);
     }
-    for name in ["refit scan", "refit convert"] {
+    for (index, name) in judging.iter().enumerate() {
         let word = name.trim_start_matches("refit ");
-        let times = |of: &[Measured]| of[at(name)].megabytes / small[at(name)].megabytes;
-        let what = format!("times the memory, 10 x files: {word}");
-        report.at_most("g", &what, times(same_uses), 1.2);
-        let what = format!("times the memory, 10 x files and uses: {word}");
-        report.at_most("g", &what, times(large), 1.5);
+        let times = |tree: usize| peaks[tree][index] / peaks[0][index];
+        report.at_most("g", &format!("times the memory, 10 x files: {word}"), times(1), 1.2);
+        report.at_most(
+            "g",
+            &format!("times the memory, 10 x files and uses: {word}"),
+            times(2),
+            1.5,
+        );
     }
 }
 
-/// Measures each contestant once per round, so that a busy moment of the machine hits all of them.
-fn contest(contestants: &[Contestant], (tree, place): (Tree, &Path), runs: usize) -> Vec<Measured> {
-    make(place, tree);
+/// Measures each contestant once per round, so that a busy moment of the machine hits all of them; gives the medians.
+fn contest(contestants: &[Contestant], (tree, place): (Tree, &Path), runs: usize) -> Vec<f64> {
     let mut seconds = vec![Vec::new(); contestants.len()];
-    let mut megabytes = vec![0.0; contestants.len()];
+    // The first round warms the file cache and does not count.
     for round in 0..=runs {
         for (index, contestant) in contestants.iter().enumerate() {
-            // The first round warms the file cache and measures memory.
-            if round == 0 {
-                megabytes[index] = peak(contestant, place);
-            } else {
-                let started = Instant::now();
-                let code = run(&contestant.command, place);
-                seconds[index].push(started.elapsed().as_secs_f64());
-                assert_eq!(code, Some(contestant.answers), "{} gave no answer", contestant.name);
+            let started = Instant::now();
+            let code = run(&contestant.command, place);
+            let took = started.elapsed().as_secs_f64();
+            assert_eq!(code, Some(contestant.answers), "{} gave no answer", contestant.name);
+            if round > 0 {
+                seconds[index].push(took);
             }
-            // A conversion leaves nothing to do, so what comes after it has a fresh tree.
+            // A conversion leaves nothing to do, so what comes after it has the files as they were.
             if contestant.writes {
-                make(place, tree);
+                make(place, tree, Which::Old);
             }
         }
     }
-    let both = seconds.into_iter().zip(megabytes);
-    let measured = both.map(|(seconds, megabytes)| Measured {
-        seconds: median(seconds),
-        megabytes,
-    });
-    measured.collect()
+    seconds.into_iter().map(median).collect()
 }
 
 fn contestants(refit: &str) -> Vec<Contestant> {
@@ -143,15 +142,26 @@ fn contestants(refit: &str) -> Vec<Contestant> {
         writes,
     };
     let grep = ["grep", "-rE", OLD, "."];
+    let sed = format!(
+        "grep -rlE '{OLD}' . | xargs sed -i -E 's#helm.toolkit.fluxcd.io/v2beta1#helm.toolkit.fluxcd.io/v2#; s#source.toolkit.fluxcd.io/v1beta2#source.toolkit.fluxcd.io/v1#'"
+    );
     let scan = [refit, "scan", "--to", TO, "."];
+    let diff = [refit, "convert", "--to", TO, ".", "--diff"];
     let convert = [refit, "convert", "--to", TO, "."];
     let mut all = vec![
         contestant("grep -rE", &grep, 0, false),
         contestant("refit scan", &scan, 3, false),
-        contestant("refit convert", &convert, 0, true),
+        contestant("refit convert --diff", &diff, 0, false),
         contestant("grep -rE, one core", &[&ONE_CORE, &grep[..]].concat(), 0, false),
         contestant("refit scan, one core", &[&ONE_CORE, &scan[..]].concat(), 3, false),
-        contestant("refit convert, one core", &[&ONE_CORE, &convert[..]].concat(), 0, true),
+        contestant(
+            "refit convert --diff, one core",
+            &[&ONE_CORE, &diff[..]].concat(),
+            0,
+            false,
+        ),
+        contestant("grep -rE and sed -i", &["sh", "-c", &sed], 0, true),
+        contestant("refit convert", &convert, 0, true),
     ];
     let has_flux = Command::new("flux").arg("--version").output().is_ok();
     if has_flux {
@@ -182,12 +192,18 @@ fn peak(contestant: &Contestant, tree: &Path) -> f64 {
     text.lines().last().unwrap().trim().parse::<f64>().unwrap() / 1024.0
 }
 
-/// Makes a tree anew.
-fn make(place: &Path, tree: Tree) {
-    let _ = fs::remove_dir_all(place);
+/// Makes a tree anew, or the files of it again that conversions changed.
+fn make(place: &Path, tree: Tree, which: Which) {
+    if which == Which::All {
+        let _ = fs::remove_dir_all(place);
+    }
     let write = |path: &Path, text: &str| {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        if which == Which::All {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        if which == Which::All || text.contains("fluxcd.io/v1beta2") {
+            fs::write(path, text).unwrap();
+        }
     };
     write(&place.join("clusters/production/sync.yaml"), &sync("flux-system", ""));
     for number in 0..tree.files / FILES_PER_FOLDER {

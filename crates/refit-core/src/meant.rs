@@ -20,6 +20,8 @@ pub struct Survey {
     /// Every file; only kustomizations with their bytes.
     tree: Tree,
     pointers: Vec<Pointer>,
+    /// The kustomizations of which every entry is known to be there.
+    sound: BTreeSet<Path>,
 }
 
 /// The files that are meant.
@@ -78,12 +80,7 @@ impl Survey {
 
     /// Takes over what another survey of the same folder noted.
     pub fn absorb(&mut self, other: Self) {
-        for path in other.tree.unread_within("") {
-            self.tree.leave_unread(path.clone(), "a symbolic link");
-        }
-        for (path, entry) in other.tree.iter() {
-            self.tree.insert(path.clone(), entry.clone());
-        }
+        self.tree.absorb(other.tree);
         self.pointers.extend(other.pointers);
     }
 
@@ -112,9 +109,15 @@ impl Survey {
             .collect();
         let counts = |pointer: &&Pointer| own.is_empty() || own.contains(&*pointer.source);
         let mut meant = BTreeSet::new();
+        let known: BTreeSet<&str> = reached.keys().copied().collect();
         for pointer in self.pointers.iter().filter(counts) {
-            for set in pointer.built().filter_map(|directory| reached.get(directory)) {
-                meant.extend(set.iter().cloned());
+            for directory in pointer.built().filter(|directory| known.contains(directory)) {
+                // What is taken out here is in already when another pointer names it.
+                let mut smaller = reached.remove(directory).unwrap_or_default();
+                if meant.len() < smaller.len() {
+                    std::mem::swap(&mut meant, &mut smaller);
+                }
+                meant.extend(smaller);
                 meant.insert(pointer.written.clone());
             }
         }
@@ -137,24 +140,31 @@ impl Survey {
 
     /// Lists what kustomizations of the folder name as manifests or patches, by paths of files that were not noted: their names
     /// may be none of manifests.
-    pub fn unseen(&self) -> BTreeSet<String> {
+    pub fn unseen(&mut self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
+        let mut sound = BTreeSet::new();
         for path in self.tree.paths().filter(|path| reach::is_kustomization(path)) {
             let Ok(stream) = kustomization(&self.tree, path) else {
                 continue;
             };
-            let roots = stream.documents().iter().filter_map(Document::root);
-            for text in roots.flat_map(resources).filter_map(NodeRef::text) {
+            let roots = || stream.documents().iter().filter_map(Document::root);
+            let mut is_sound = roots().flat_map(folders).next().is_none();
+            for text in roots().flat_map(resources).map(|node| node.text().unwrap_or_default()) {
                 let name = reach::resolve(path.directory(), text);
-                if name.is_empty() || self.tree.bytes(&Path::from(&*name)).is_some() {
+                if self.tree.file(&name).is_some() {
                     continue;
                 }
+                is_sound = false;
                 let is_local = !text.contains("://") && !text.contains('\n') && !leaves(path, text);
-                if is_local && !self.tree.has_directory(&name) {
+                if !name.is_empty() && is_local && !self.tree.has_directory(&name) {
                     found.insert(name);
                 }
             }
+            if is_sound {
+                sound.insert(path.clone());
+            }
         }
+        self.sound = sound;
         found
     }
 
@@ -166,7 +176,7 @@ impl Survey {
     /// Finds kustomizations among the files that are meant which cannot be built: they do not parse, or name a manifest that
     /// is not there. `name` makes of a path the one that the user knows.
     pub fn broken(&self, meant: &Meant, name: impl Fn(&str) -> String) -> Vec<Finding> {
-        let is_meant = |path: &&Path| reach::is_kustomization(path) && meant.has(path);
+        let is_meant = |path: &&Path| reach::is_kustomization(path) && meant.has(path) && !self.sound.contains(*path);
         let mut found = Vec::new();
         for path in self.tree.paths().filter(is_meant) {
             let shown = name(path.as_str());
@@ -198,9 +208,11 @@ impl Survey {
     /// Tells whether an entry names a manifest of the folder that is not there.
     fn is_missing(&self, kustomization: &Path, entry: NodeRef<'_>) -> bool {
         let text = entry.text().unwrap_or_default();
-        let is_manifest = Path::from(text).is_yaml() && !text.contains("://") && !text.contains('\n');
-        let path = reach::resolve(kustomization.directory(), text);
-        is_manifest && self.tree.bytes(&Path::new(path)).is_none() && self.would_be_seen(kustomization, text)
+        let is_manifest = is_yaml(text) && !text.contains("://") && !text.contains('\n');
+        let is_there = |path: &str| self.tree.file(path).is_some();
+        is_manifest
+            && !is_there(&reach::resolve(kustomization.directory(), text))
+            && self.would_be_seen(kustomization, text)
     }
 
     /// Tells whether an entry names a folder that has no kustomization. What could be a repository counts as there.
@@ -236,25 +248,36 @@ fn leaves(kustomization: &Path, text: &str) -> bool {
 /// Lists what is read when a directory is built: resources, kustomizations, and every file that these name anywhere, such as
 /// patches, replacements and files of generators. A kustomization that cannot be read may name all that is beside it.
 pub fn reached_from(tree: &Tree, directory: &str) -> BTreeSet<Path> {
-    let build = reach::of(tree, directory);
-    let named: Vec<Path> = build.kustomizations.iter().flat_map(|path| named(tree, path)).collect();
-    let unread = build
-        .kustomizations
-        .iter()
-        .filter(|path| kustomization(tree, path).is_err());
-    let beside = unread.flat_map(|path| tree.within(path.directory()));
-    let beside: Vec<Path> = beside.map(|(path, _)| path.clone()).collect();
-    let mut reached = build.resources;
-    reached.extend(beside);
-    reached.extend(build.kustomizations);
-    reached.extend(named);
+    let reach::BuildSet {
+        resources: mut reached,
+        kustomizations,
+        ..
+    } = reach::of(tree, directory);
+    for path in &kustomizations {
+        let stream = split(tree, path);
+        if let Ok(stream) = &stream {
+            take_named(tree, path, stream, &mut reached);
+        }
+        if stream.and_then(whole).is_err() {
+            reached.extend(tree.within(path.directory()).map(|(path, _)| path.clone()));
+        }
+    }
+    reached.extend(kustomizations);
     reached
 }
 
 /// Reads a kustomization.
 fn kustomization(tree: &Tree, path: &Path) -> Result<Stream, String> {
+    split(tree, path).and_then(whole)
+}
+
+fn split(tree: &Tree, path: &Path) -> Result<Stream, String> {
     let bytes = tree.bytes(path).map(Arc::clone).unwrap_or_else(|| Arc::from(&b""[..]));
-    let stream = Stream::split(bytes).map_err(|error| error.to_string())?;
+    Stream::split(bytes).map_err(|error| error.to_string())
+}
+
+/// Gives a stream all of whose documents parse.
+fn whole(stream: Stream) -> Result<Stream, String> {
     let error = stream.documents().iter().find_map(|document| document.parsed().err());
     match error.map(ToString::to_string) {
         Some(error) => Err(error),
@@ -281,32 +304,43 @@ fn folders(root: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     fields
         .filter_map(|field| root.get(field))
         .flat_map(NodeRef::items)
-        .filter(|node| !Path::from(node.text().unwrap_or_default()).is_yaml())
+        .filter(|node| !is_yaml(node.text().unwrap_or_default()))
         .collect()
 }
 
-/// Lists the files that a kustomization names anywhere in it.
-fn named(tree: &Tree, kustomization: &Path) -> Vec<Path> {
-    let bytes = tree.bytes(kustomization).map(Arc::clone);
-    let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    let mut open: Vec<NodeRef<'_>> = stream.documents().iter().filter_map(Document::root).collect();
+/// Takes the files that a kustomization names anywhere in it.
+fn take_named(tree: &Tree, kustomization: &Path, stream: &Stream, found: &mut BTreeSet<Path>) {
+    let roots = || stream.documents().iter().filter_map(Document::root);
+    // What these name without more ado was followed when the directory was.
+    let followed: Vec<NodeRef<'_>> = roots().filter_map(|root| root.get("resources")).collect();
+    let is_plain = |text: &str| !text.contains(['=', ':', '@']);
+    let mut open: Vec<NodeRef<'_>> = roots().collect();
     while let Some(node) = open.pop() {
         match node.kind() {
+            Kind::Sequence(_) if followed.contains(&node) => {
+                open.extend(node.items().filter(|item| !item.text().is_some_and(is_plain)));
+            }
             Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
             Kind::Sequence(_) => open.extend(node.items()),
             Kind::Scalar(_) => found.extend(node.text().and_then(|text| file(tree, kustomization, text))),
             Kind::Alias => {}
         }
     }
-    found
+}
+
+/// Tells whether the name of a manifest ends a text.
+fn is_yaml(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
 /// Lists the files that a kustomization names as patches or replacements, with what they hold.
 pub fn contents(tree: &Tree, kustomization: &Path) -> Vec<(Path, Content)> {
-    let bytes = tree.bytes(kustomization).map(Arc::clone);
+    let can_name = |bytes: &&Arc<[u8]>| {
+        let signs = [&b"patch"[..], b"replacements", b"\\"];
+        signs.iter().any(|sign| memchr::memmem::find(bytes, sign).is_some())
+    };
+    let bytes = tree.bytes(kustomization).filter(can_name).map(Arc::clone);
     let Some(stream) = bytes.and_then(|bytes| Stream::split(bytes).ok()) else {
         return Vec::new();
     };
@@ -342,9 +376,8 @@ fn file(tree: &Tree, kustomization: &Path, text: &str) -> Option<Path> {
         return None;
     }
     let names = [Some(text), text.split_once('=').map(|(_, name)| name)];
-    let path = |name: &str| Path::new(reach::resolve(kustomization.directory(), name));
-    let mut paths = names.into_iter().flatten().map(path);
-    paths.find(|path| tree.bytes(path).is_some())
+    let found = |name: &str| tree.file(&reach::resolve(kustomization.directory(), name)).cloned();
+    names.into_iter().flatten().find_map(found)
 }
 
 impl Pointer {

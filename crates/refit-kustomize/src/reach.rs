@@ -22,7 +22,7 @@ pub struct BuildSet {
     /// The kustomizations that name them, in the order in which they were reached.
     pub kustomizations: Vec<Path>,
     /// Which kustomization names which resource or kustomization.
-    named: BTreeSet<(Path, Path)>,
+    named: Vec<(Path, Path)>,
 }
 
 impl BuildSet {
@@ -110,7 +110,7 @@ impl Walk<'_> {
     fn directory(&mut self, directory: &str, by: Option<&Path>) {
         let own = kustomization(self.tree, directory);
         if let (Some(own), Some(by)) = (&own, by) {
-            self.set.named.insert((by.clone(), own.clone()));
+            self.set.named.push((by.clone(), own.clone()));
         }
         if self.entered.len() >= DIRECTORY_LIMIT || !self.entered.insert(directory.to_owned()) {
             return;
@@ -135,9 +135,8 @@ impl Walk<'_> {
     }
 
     fn named(&mut self, path: &str, by: &Path) {
-        let file = Path::new(path);
-        if self.tree.bytes(&file).is_some() {
-            self.resource(&file, Some(by));
+        if let Some(file) = self.tree.file(path) {
+            self.resource(file, Some(by));
         } else if self.tree.has_directory(path) {
             self.directory(path, Some(by));
         }
@@ -146,7 +145,7 @@ impl Walk<'_> {
     fn resource(&mut self, file: &Path, by: Option<&Path>) {
         self.set.resources.insert(file.clone());
         if let Some(by) = by {
-            self.set.named.insert((by.clone(), file.clone()));
+            self.set.named.push((by.clone(), file.clone()));
         }
     }
 

@@ -139,6 +139,18 @@ impl Tree {
         self.get(path).and_then(Entry::bytes)
     }
 
+    /// Finds a file by the text of its path, which is given as the tree has it: who keeps it shares it.
+    pub fn file(&self, path: &str) -> Option<&Path> {
+        let (path, entry) = self.entries.get_key_value(&Path::from(path))?;
+        entry.bytes().map(|_| path)
+    }
+
+    /// Takes over what another tree holds.
+    pub fn absorb(&mut self, mut other: Self) {
+        self.entries.append(&mut other.entries);
+        self.unread.append(&mut other.unread);
+    }
+
     /// Lists paths and entries in the order of the paths.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &Entry)> {
         self.entries.iter()

@@ -9,14 +9,19 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use refit_manifest::Path as Name;
+
 use crate::disk;
 use crate::failure::Failure;
 
 /// The most threads that read.
 const THREADS: usize = 8;
 
-/// How many bytes are read at once.
+/// How many bytes are read at first.
 const CHUNK: usize = 32 << 10;
+
+/// How large a buffer may be that is kept for the next file.
+const BUFFER: usize = 1 << 20;
 
 /// The most bytes of one file.
 const SIZE_LIMIT: u64 = 64 << 20;
@@ -28,8 +33,8 @@ pub(crate) struct Listing {
     pub(crate) root: PathBuf,
     /// Whether a file was named itself.
     pub(crate) is_file: bool,
-    /// The paths from there, in order.
-    pub(crate) names: Vec<String>,
+    /// The paths from there, in order; who keeps one shares it.
+    pub(crate) names: Vec<Name>,
     /// The links, which are not followed.
     pub(crate) links: Vec<String>,
     /// What cannot be looked at.
@@ -120,7 +125,7 @@ pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<List
 
 impl Listing {
     /// Takes the other names of files below the same path.
-    pub(crate) fn with_names(&self, names: Vec<String>) -> Self {
+    pub(crate) fn with_names(&self, names: Vec<Name>) -> Self {
         Self {
             root: self.root.clone(),
             is_file: self.is_file,
@@ -141,7 +146,7 @@ impl Listing {
         let name = path.file_name().and_then(|name| name.to_str());
         let not_utf8 =
             || Failure::new(format!("the name of `{}` is not UTF-8", path.display())).hint("rename the file");
-        self.names.push(name.ok_or_else(not_utf8)?.to_owned());
+        self.names.push(Name::from(name.ok_or_else(not_utf8)?));
         Ok(self)
     }
 
@@ -181,7 +186,7 @@ fn enter(
         if kind.is_dir() && name != ".git" {
             open.push(below());
         } else if kind.is_file() && is_wanted(name) {
-            listing.names.push(below());
+            listing.names.push(Name::new(below()));
         } else if kind.is_file() && disk::is_leftover(name) {
             listing.leftovers.push(below());
         } else if kind.is_symlink() {
@@ -196,22 +201,28 @@ fn enter(
 /// Reads each file and gives the answers in the order of the names; each thread has a state of its own, given back too.
 pub(crate) fn each<S: Default + Send, T: Send>(
     listing: &Listing,
-    read: impl Fn(&mut S, &str, io::Result<&[u8]>) -> Option<T> + Sync,
+    read: impl Fn(&mut S, &Name, io::Result<&[u8]>) -> Option<T> + Sync,
 ) -> (Vec<S>, Vec<T>) {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut state = S::default();
         let mut found = Vec::new();
-        let mut buffer = Vec::new();
-        let mut chunk = vec![0; CHUNK];
+        let mut buffer = vec![0; CHUNK];
+        let mut place = PathBuf::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(name) = listing.names.get(at) else {
                 return (state, found);
             };
-            let bytes = fill(&listing.root.join(name), &mut buffer, &mut chunk);
-            if let Some(answer) = read(&mut state, name, bytes.map(|()| buffer.as_slice())) {
+            place.as_mut_os_string().clear();
+            place.push(&listing.root);
+            place.push(name.as_str());
+            let bytes = fill(&place, &mut buffer).map(|length| &buffer[..length]);
+            if let Some(answer) = read(&mut state, name, bytes) {
                 found.push((at, answer));
+            }
+            if buffer.len() > BUFFER {
+                buffer = vec![0; CHUNK];
             }
         }
     };
@@ -234,23 +245,25 @@ pub(crate) fn each<S: Default + Send, T: Send>(
     (states, found.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// Reads a file into a buffer, chunk by chunk.
-fn fill(path: &Path, buffer: &mut Vec<u8>, chunk: &mut [u8]) -> io::Result<()> {
-    buffer.clear();
-    let mut file = File::open(path)?.take(SIZE_LIMIT + 1);
+/// Reads a file into a buffer, which grows where it must, and gives its length.
+fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let mut file = File::open(path)?;
+    let mut length = 0;
     loop {
-        match file.read(chunk) {
-            Ok(0) => break,
-            Ok(read) => buffer.extend_from_slice(&chunk[..read]),
+        if length == buffer.len() {
+            buffer.resize(2 * length, 0);
+        }
+        match file.read(&mut buffer[length..]) {
+            Ok(0) => return Ok(length),
+            Ok(read) => length += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+        if length as u64 > SIZE_LIMIT {
+            let reason = format!("it has more than {} MiB", SIZE_LIMIT >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        }
     }
-    if buffer.len() as u64 > SIZE_LIMIT {
-        let reason = format!("it has more than {} MiB", SIZE_LIMIT >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
-    Ok(())
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -1,5 +1,6 @@
 //! Judges each place: whether it is used up, what is written in its stead, and who must look.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use refit_manifest::convert::{self, Change, Converted, Review, Weight};
@@ -17,8 +18,8 @@ use crate::places::{self, Place, Pointed, Pointers, Sort, Trouble, Trust, Visit}
 pub(super) struct Judge<'a> {
     path: &'a Path,
     text: &'a str,
-    /// Where each line begins.
-    lines: Vec<usize>,
+    /// Where each line begins; counted when something is found, which in most files is nothing.
+    lines: OnceCell<Vec<usize>>,
     pub(super) wanted: &'a Wanted,
     pub(super) uses: Vec<Use>,
     pub(super) notes: Vec<Note>,
@@ -29,12 +30,10 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(path: &'a Path, stream: &'a Stream, wanted: &'a Wanted) -> Self {
-        let text = stream.text();
-        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         Self {
             path,
-            text,
-            lines: std::iter::once(0).chain(ends.map(|end| end + 1)).collect(),
+            text: stream.text(),
+            lines: OnceCell::new(),
             wanted,
             uses: Vec::new(),
             notes: Vec::new(),
@@ -46,8 +45,11 @@ impl<'a> Judge<'a> {
     /// Gives line and column of an offset, counted from 1.
     fn position(&self, at: usize) -> (usize, usize) {
         let at = at.min(self.text.len());
-        let line = self.lines.partition_point(|start| *start <= at).max(1);
-        let row = self.text[self.lines[line - 1]..at].trim_start_matches('\u{feff}');
+        let ends = || memchr::memchr_iter(b'\n', self.text.as_bytes());
+        let starts = || std::iter::once(0).chain(ends().map(|end| end + 1)).collect();
+        let lines = self.lines.get_or_init(starts);
+        let line = lines.partition_point(|start| *start <= at).max(1);
+        let row = self.text[lines[line - 1]..at].trim_start_matches('\u{feff}');
         (line, row.chars().count() + 1)
     }
 

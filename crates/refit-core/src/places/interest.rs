@@ -7,6 +7,10 @@ use memchr::memmem::{self, Finder};
 /// Kinds that other well-known API groups have as well; without a group they are nobody's.
 const SHARED_KINDS: [&str; 4] = ["Alert", "Bucket", "Provider", "Receiver"];
 
+/// What stands in every part of a document that holds a place, beside the names of groups: keys of what has a type, selects or
+/// points; and what lets a key stand there without its letters, a merge or an escape.
+const SIGNS: [&str; 6] = ["kind", "fieldPath", "fieldref", "patch", "<<", "\\"];
+
 /// The API groups and kinds that matter.
 #[derive(Clone, Debug)]
 pub struct Interest {
@@ -14,6 +18,7 @@ pub struct Interest {
     groups: BTreeMap<String, BTreeSet<String>>,
     finders: Vec<Finder<'static>>,
     version: Finder<'static>,
+    signs: Vec<Finder<'static>>,
 }
 
 /// Whose kind it is where no group is named.
@@ -42,6 +47,7 @@ impl Interest {
             groups,
             finders: needles.iter().map(|needle| Finder::new(needle).into_owned()).collect(),
             version: Finder::new("version").into_owned(),
+            signs: SIGNS.iter().map(|sign| Finder::new(sign).into_owned()).collect(),
         }
     }
 
@@ -82,6 +88,12 @@ impl Interest {
     pub fn can_select(&self, text: &[u8]) -> bool {
         let names_kind = |kind: &String| memmem::find(text, kind.as_bytes()).is_some();
         (self.version.find(text).is_some() && self.kinds.keys().any(names_kind)) || can_point(text)
+    }
+
+    /// Tells whether a part of a document can hold a place at all, by a search through its text.
+    pub(crate) fn can_stand_in(&self, text: &[u8]) -> bool {
+        let mut all = self.finders.iter().chain(&self.signs);
+        all.any(|finder| finder.find(text).is_some())
     }
 
     /// Lists the groups with a version that a text names, with the place of each.
@@ -160,6 +172,14 @@ mod tests {
         assert!(named("apiVersion: helm.toolkit.fluxcd.io/{{ .Values.version }}"));
         assert!(!named("annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"));
         assert!(!named("apiVersion: v1\nkind: Service"));
+    }
+
+    #[test]
+    fn a_part_of_a_document_without_the_words_of_a_place_is_passed_over() {
+        let can = |text: &str| interest().can_stand_in(text.as_bytes());
+        assert!(!can("replicas: 2\nimage: {tag: v1}"));
+        assert!(can("sourceRef: {kind: Bucket}") && can("text: fluxcd.io/v1"));
+        assert!(can("<<: *base") && can("\"ki\\x6ed\": Bucket") && can("patch: |\n  - op: remove"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a mapping is, by its keys.
 
 use refit_manifest::parse::{Kind, NodeRef};
+use refit_manifest::{Document, Stream};
 
 /// The type that a mapping states.
 #[derive(Clone, Copy, Debug)]
@@ -109,4 +110,24 @@ pub(super) fn other_branches<'a>(mapping: NodeRef<'a>, own: Head<'a>) -> Vec<Hea
 pub(super) fn is_plain(text: &str) -> bool {
     text.chars()
         .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
+}
+
+/// Tells whether every document of a text is a mapping or a sequence.
+pub(super) fn is_structured(stream: &Stream) -> bool {
+    let fits = |document: &Document| document.is_empty() || document.root().is_some_and(is_collection);
+    stream.documents().iter().all(fits)
+}
+
+/// Finds the scalar that begins at an offset.
+pub(super) fn find_at(root: NodeRef<'_>, start: usize) -> Option<NodeRef<'_>> {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            Kind::Scalar(_) if node.span().start == start => return Some(node),
+            Kind::Scalar(_) | Kind::Alias => {}
+            Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
+            Kind::Sequence(_) => open.extend(node.items()),
+        }
+    }
+    None
 }

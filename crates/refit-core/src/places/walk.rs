@@ -21,6 +21,9 @@ const TEMPLATES: [&str; 2] = ["templates.weave.works", "capi.weave.works"];
 /// The deepest nesting of texts within texts.
 const DEPTH_LIMIT: usize = 4;
 
+/// From how many bytes on a search through the text of a collection is worth it.
+const LARGE: usize = 256;
+
 const SEALED: &str = "SOPS encrypted it, and its checksum covers the API version: change it with `sops`";
 const PATTERN: &str = "it is a pattern that may mean several versions";
 const NO_GROUP: &str = "it names no group, and other groups have the kind, too";
@@ -244,6 +247,7 @@ impl<V: Visit> Walker<'_, V> {
         match node.kind() {
             Kind::Alias => {}
             Kind::Scalar(_) => self.scalar(frame, (key, node), within, out),
+            _ if self.is_idle(node, within) => {}
             Kind::Sequence(_) if !within.targets.is_empty() => self.operations(frame, node, within, out),
             Kind::Sequence(_) => {
                 for item in node.items() {
@@ -252,6 +256,15 @@ impl<V: Visit> Walker<'_, V> {
             }
             Kind::Mapping(_) => self.mapping(frame, (key, node), within, out),
         }
+    }
+
+    /// Tells whether nothing in a large collection can be a place, so that nobody looks at each of its nodes.
+    fn is_idle(&self, node: NodeRef<'_>, within: &Within<'_>) -> bool {
+        let text = node.source().as_bytes();
+        text.len() >= LARGE
+            && within.targets.is_empty()
+            && !node.parsed().is_masked()
+            && !self.interest.can_stand_in(text)
     }
 
     fn mapping(
@@ -382,7 +395,7 @@ impl<V: Visit> Walker<'_, V> {
             return self.folded(frame, node, within);
         };
         let stream = match Stream::split(inside.text.as_bytes().into()) {
-            Ok(stream) if is_structured(&stream) => stream,
+            Ok(stream) if shape::is_structured(&stream) => stream,
             _ => return self.mentions(frame, node, (within, TEXT), out),
         };
         let inner = Within {
@@ -455,12 +468,6 @@ fn trouble(document: &Document, error: &refit_manifest::parse::Error) -> Trouble
     }
 }
 
-/// Tells whether every document of a text is a mapping or a sequence.
-fn is_structured(stream: &Stream) -> bool {
-    let fits = |document: &Document| document.is_empty() || document.root().is_some_and(shape::is_collection);
-    stream.documents().iter().all(fits)
-}
-
 /// Moves splices over the text of a scalar to the text around it, and reads the result again: `None` where the scalar
 /// would not say what the splices make of it.
 fn rewritten(scalar: NodeRef<'_>, inside: &Inside, splices: Vec<Splice>) -> Option<Vec<Splice>> {
@@ -474,23 +481,9 @@ fn rewritten(scalar: NodeRef<'_>, inside: &Inside, splices: Vec<Splice>) -> Opti
         .documents()
         .iter()
         .find(|document| document.span().contains(&start))?;
-    let found = find_at(document.root()?, start)?;
+    let found = shape::find_at(document.root()?, start)?;
     let text = Inside::of(found)?.text;
     // How many blank lines end a block depends on its header, and means nothing to what reads YAML.
     let plain = |text: &[u8]| text.trim_ascii_end().len();
     (text.as_bytes()[..plain(text.as_bytes())] == wanted[..plain(&wanted)]).then_some(moved)
-}
-
-/// Finds the scalar that begins at an offset.
-fn find_at(root: NodeRef<'_>, start: usize) -> Option<NodeRef<'_>> {
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        match node.kind() {
-            Kind::Scalar(_) if node.span().start == start => return Some(node),
-            Kind::Scalar(_) | Kind::Alias => {}
-            Kind::Mapping(_) => open.extend(node.entries().map(|(_, value)| value)),
-            Kind::Sequence(_) => open.extend(node.items()),
-        }
-    }
-    None
 }

@@ -3,7 +3,7 @@
 //! In: nodes. Out: a tree that keeps them and adds to them. Reading follows aliases and `<<`; editing does not: what
 //! stands for several places is never edited through one of them.
 
-use super::field::At;
+use super::field::{At, Step};
 use crate::layout;
 use crate::parse::{Kind, Layout, NodeRef, same};
 
@@ -93,17 +93,36 @@ fn hindrance<'a, T>(node: NodeRef<'a>, reason: impl Into<String>) -> Result<T, H
 impl<'a> Draft<'a> {
     /// Gives the value at a place; aliases and `<<` are followed.
     pub(super) fn at(&self, places: &[At]) -> Option<Draft<'a>> {
-        let mut here = self.clone();
-        for place in places {
+        let mut here = self;
+        for (index, place) in places.iter().enumerate() {
             here = match (here, place) {
-                (Draft::Kept(node), At::Key(key)) => Draft::Kept(node.get(key)?),
-                (Draft::Kept(node), At::Index(index)) => Draft::Kept(node.items().nth(*index)?),
-                (Draft::Mapping(mapping), At::Key(key)) => mapping.get(key)?,
-                (Draft::Sequence(sequence), At::Index(index)) => sequence.items.into_iter().nth(*index)?.value,
+                // What is as it is written is looked up there, and nothing of the draft is copied on the way.
+                (Draft::Kept(node), _) => return kept_at(*node, &places[index..]).map(Draft::Kept),
+                (Draft::Mapping(mapping), At::Key(key)) => match mapping.get(key) {
+                    Some(value) => value,
+                    None => return kept_at(mapping.inherited(key)?, &places[index + 1..]).map(Draft::Kept),
+                },
+                (Draft::Sequence(sequence), At::Index(index)) => &sequence.items.get(*index)?.value,
                 _ => return None,
             };
         }
-        Some(here)
+        Some(here.clone())
+    }
+
+    /// Tells whether a field is written, at one place at least.
+    pub(super) fn has(&self, steps: &[Step]) -> bool {
+        let Some((step, rest)) = steps.split_first() else {
+            return true;
+        };
+        match (self, step) {
+            (Draft::Kept(node), _) => has_kept(*node, steps),
+            (Draft::Mapping(mapping), Step::Key(key)) => match mapping.get(key) {
+                Some(value) => value.has(rest),
+                None => mapping.inherited(key).is_some_and(|node| has_kept(node, rest)),
+            },
+            (Draft::Sequence(sequence), Step::Each) => sequence.items.iter().any(|item| item.value.has(rest)),
+            _ => false,
+        }
     }
 
     /// Gives the text of a scalar.
@@ -225,6 +244,23 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Tells whether a field is written below a node; aliases and `<<` are followed.
+fn has_kept(node: NodeRef<'_>, steps: &[Step]) -> bool {
+    match steps.split_first() {
+        None => true,
+        Some((Step::Key(key), rest)) => node.get(key).is_some_and(|node| has_kept(node, rest)),
+        Some((Step::Each, rest)) => node.items().any(|item| has_kept(item, rest)),
+    }
+}
+
+/// Finds a value below a node; aliases and `<<` are followed.
+fn kept_at<'a>(node: NodeRef<'a>, places: &[At]) -> Option<NodeRef<'a>> {
+    places.iter().try_fold(node, |node, place| match place {
+        At::Key(key) => node.get(key),
+        At::Index(index) => node.items().nth(*index),
+    })
+}
+
 /// Refuses what stands for several places.
 fn check_place(node: NodeRef<'_>) -> Result<(), Hindrance<'_>> {
     if node.kind() == Kind::Alias {
@@ -282,10 +318,10 @@ impl<'a> Mapping<'a> {
         }
     }
 
-    fn get(&self, key: &str) -> Option<Draft<'a>> {
+    /// Gives what is written here; see [`Self::inherited`] for the rest.
+    fn get(&self, key: &str) -> Option<&Draft<'a>> {
         let own = self.entries.iter().rev().find(|entry| entry.key == key);
-        own.map(|entry| entry.value.clone())
-            .or_else(|| self.inherited(key).map(Draft::Kept))
+        own.map(|entry| &entry.value)
     }
 
     /// Gives what comes through `<<`.

@@ -49,6 +49,11 @@ impl Outcome<'_> {
         self.reviews.iter().any(|review| review.weight == Weight::Stop)
     }
 
+    /// Tells whether the API version was written anew, and nothing else was done.
+    pub(super) fn is_new_version_alone(&self) -> bool {
+        matches!(self.changes.as_slice(), [only] if only.field == "apiVersion") && self.comments.is_empty()
+    }
+
     /// Gives the reviews alone.
     pub(super) fn untouched(self) -> Converted {
         Converted {
@@ -60,12 +65,17 @@ impl Outcome<'_> {
 
 /// Runs rules on an object, each on what the rules before left.
 pub(super) fn run<'a>(subject: &Subject<'a, '_>, rules: &[&Rule]) -> Outcome<'a> {
+    run_on(subject, rules, Draft::Kept(subject.object))
+}
+
+/// Runs rules on what others left of an object.
+pub(super) fn run_on<'a>(subject: &Subject<'a, '_>, rules: &[&Rule], draft: Draft<'a>) -> Outcome<'a> {
     let mut runner = Runner {
         subject,
         rule: "",
         message: "",
         out: Outcome {
-            draft: Draft::Kept(subject.object),
+            draft,
             changes: Vec::new(),
             reviews: Vec::new(),
             comments: Vec::new(),
@@ -110,9 +120,9 @@ impl<'a> Runner<'a, '_> {
                 .collect::<Vec<String>>()
         };
         match condition {
-            Condition::Present(field) => !self.found(field.steps()).is_empty(),
+            Condition::Present(field) => self.out.draft.has(field.steps()),
             Condition::Absent(_) | Condition::Not(_) if self.subject.extent == Extent::Part => false,
-            Condition::Absent(field) => self.found(field.steps()).is_empty(),
+            Condition::Absent(field) => !self.out.draft.has(field.steps()),
             Condition::Equal(field, values) => texts(field).iter().any(|text| values.contains(text)),
             Condition::Matching(field, pattern) => texts(field).iter().any(|text| pattern.is_in(text)),
             Condition::Version(versions) => versions.iter().any(|version| version == self.subject.version),
@@ -127,6 +137,10 @@ impl<'a> Runner<'a, '_> {
 
     /// Lists the places of a field that are written.
     fn found(&self, steps: &[Step]) -> Vec<Vec<At>> {
+        // Most rules are about fields that are not there.
+        if !self.out.draft.has(steps) {
+            return Vec::new();
+        }
         let mut out: Vec<Vec<At>> = vec![Vec::new()];
         for step in steps {
             out = out.into_iter().flat_map(|place| self.below(place, step)).collect();
@@ -154,6 +168,9 @@ impl<'a> Runner<'a, '_> {
 
     /// Lists pairs of places: of two fields under the same items, the first of which is written.
     fn pairs(&self, from: &Field, to: &Field) -> Vec<(Vec<At>, Vec<At>)> {
+        if !self.out.draft.has(from.steps()) {
+            return Vec::new();
+        }
         let (head, tail) = from.split_each();
         let (_, other) = to.split_each();
         let heads = self.found(head);

@@ -1,10 +1,11 @@
 //! Reads a file with its splices and compares it with the draft.
 
 use super::draft::{Draft, Form};
+use super::field::At;
 use super::run::Outcome;
 use crate::edit::{self, Splice};
 use crate::parse::{Kind, NodeRef, same, view};
-use crate::scalar::Value;
+use crate::scalar::{Style, Value};
 use crate::stream::Stream;
 
 /// Checks that the splices make the draft of an object and leave all else alone, and that the rules would leave it so;
@@ -41,6 +42,40 @@ pub(super) fn check(
         Some(object) if !is_settled(object) => Err("its rules would change the result once more".to_owned()),
         _ => Ok(()),
     }
+}
+
+/// Tells whether the splices write one plain word for another inside the scalar of the API version, which no other place
+/// refers to: that reads back as it is written, and touches nothing else.
+pub(super) fn is_word_for_word(object: NodeRef<'_>, draft: &Draft<'_>, splices: &[Splice]) -> bool {
+    let wanted = draft.at(&[At::Key("apiVersion".to_owned())]);
+    let (Some(node), Some(wanted), [splice]) = (object.get("apiVersion"), &wanted, splices) else {
+        return false;
+    };
+    let quotes = match node.kind() {
+        Kind::Scalar(Style::Plain) => 0,
+        Kind::Scalar(Style::Single | Style::Double) => 1,
+        _ => return false,
+    };
+    let span = node.span();
+    let inner = span.start + quotes..span.end.saturating_sub(quotes);
+    let Some(old) = node.bytes().get(inner.clone()) else {
+        return false;
+    };
+    if splice.range.start < inner.start || inner.end < splice.range.end {
+        return false;
+    }
+    let (before, behind) = (splice.range.start - inner.start, splice.range.end - inner.start);
+    let new = [&old[..before], splice.text.as_bytes(), &old[behind..]].concat();
+    let is_alone = node.anchor().is_none() && node.tag().is_none() && !object.parsed().is_masked();
+    is_alone && is_word(old) && is_word(&new) && wanted.text().map(str::as_bytes) == Some(&new)
+}
+
+/// Tells whether a text reads as itself in every style: it begins with a letter, has a digit, and nothing that YAML knows.
+fn is_word(text: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'-');
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+        && text.iter().any(u8::is_ascii_digit)
+        && text.iter().all(is_plain)
 }
 
 /// Compares a value with what it was, and the object in it with its draft.

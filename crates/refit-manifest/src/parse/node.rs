@@ -228,18 +228,35 @@ impl<'a> NodeRef<'a> {
 
     /// Gives the value of a key in a mapping, the last one where a key stands twice; `<<` is followed.
     pub fn get(self, key: &str) -> Option<NodeRef<'a>> {
-        let own = self
-            .entries()
-            .rev()
-            .find(|(name, _)| name.text() == Some(key))
-            .map(|(_, value)| value);
-        own.or_else(|| {
-            let merged = self.entries().find(|(name, _)| name.text() == Some("<<"))?.1;
-            match merged.target().kind() {
-                Kind::Mapping(_) => merged.get(key),
-                _ => merged.items().find_map(|item| item.get(key)),
+        let Content::Mapping(_, entries) = &self.target().node().content else {
+            return None;
+        };
+        let mut merged = None;
+        for (name, value) in entries.iter().rev() {
+            let name = self.sibling(*name);
+            if name.is_text(key) {
+                return Some(self.sibling(*value));
             }
-        })
+            if name.is_text("<<") {
+                merged = Some(self.sibling(*value));
+            }
+        }
+        let merged = merged?;
+        match merged.target().kind() {
+            Kind::Mapping(_) => merged.get(key),
+            _ => merged.items().find_map(|item| item.get(key)),
+        }
+    }
+
+    /// Tells whether the text of a scalar is this word; most are told apart by their length.
+    fn is_text(self, word: &str) -> bool {
+        match &self.node().content {
+            Content::Scalar(_, Text::Source(start, end)) => {
+                let length = (*end as usize).saturating_sub(*start as usize);
+                length == word.len() && self.text() == Some(word)
+            }
+            _ => self.text() == Some(word),
+        }
     }
 
     /// Gives the node at a path of mapping keys.

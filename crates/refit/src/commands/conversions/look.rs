@@ -42,7 +42,9 @@ pub(super) struct Folder {
 
 /// What was seen in one file.
 pub(super) struct Found {
-    pub(super) name: String,
+    /// The path from the folder.
+    pub(super) name: Path,
+    /// The path as the user would write it.
     pub(super) path: Path,
     pub(super) is_meant: bool,
     pub(super) changes: bool,
@@ -132,7 +134,7 @@ pub(super) fn look(what: &What, rules: &mut Rules<'_>) -> Result<Seen, Failure> 
         }
         reread(&listing, &mut pass.found, pass.survey.contents(), &wanted);
         for file in &mut pass.found {
-            file.is_meant = meant.has(&Path::from(&*file.name));
+            file.is_meant = meant.has(&file.name);
         }
         pass.planes.sort();
         seen.folders.push(Folder {
@@ -156,15 +158,12 @@ struct Pass {
 impl Pass {
     /// Reads the files of a listing.
     fn read(&mut self, listing: &Listing, wanted: &Wanted) {
-        let (states, found) = files::each(listing, |(survey, planes): &mut State, name, bytes| {
-            let path = Path::new(listing.shown(name));
-            match bytes {
-                Ok(bytes) => {
-                    planes.extend(plane::release_of(bytes).map(|release| (path.clone(), release)));
-                    read(survey, (&path, name), bytes, wanted)
-                }
-                Err(error) => Some(unread(&path, name, &error)),
+        let (states, found) = files::each(listing, |(survey, planes): &mut State, name, bytes| match bytes {
+            Ok(bytes) => {
+                planes.extend(plane::release_of(bytes).map(|release| (shown(listing, name), release)));
+                read(survey, (listing, name), bytes, wanted)
             }
+            Err(error) => Some(unread(&shown(listing, name), name, &error)),
         });
         for (survey, planes) in states {
             self.survey.absorb(survey);
@@ -177,7 +176,8 @@ impl Pass {
     fn survey_rest(&mut self, listing: &mut Listing, wanted: &Wanted) {
         listing.links.iter().for_each(|link| self.survey.note_link(link));
         let is_file = |name: &String| fs::symlink_metadata(listing.root.join(name)).is_ok_and(|found| found.is_file());
-        let names: Vec<String> = self.survey.unseen().into_iter().filter(is_file).collect();
+        let names = self.survey.unseen().into_iter().filter(is_file);
+        let names: Vec<Path> = names.map(Path::new).collect();
         if names.is_empty() {
             return;
         }
@@ -194,12 +194,11 @@ fn odd(odd: &Odd) -> Finding {
 
 /// Reads what kustomizations name as patches or replacements once more, as what it is.
 fn reread(listing: &Listing, found: &mut Vec<Found>, contents: BTreeMap<Path, Content>, wanted: &Wanted) {
-    for (within, content) in contents {
-        let name = within.as_str();
-        let Ok(bytes) = fs::read(listing.root.join(name)) else {
+    for (name, content) in contents {
+        let Ok(bytes) = fs::read(listing.root.join(name.as_str())) else {
             continue;
         };
-        let path = Path::new(listing.shown(name));
+        let path = shown(listing, &name);
         let Some(stream) = (wanted.may_concern_as(&content, &path, &bytes))
             .then(|| Stream::split(bytes.as_slice().into()).ok())
             .flatten()
@@ -207,8 +206,8 @@ fn reread(listing: &Listing, found: &mut Vec<Found>, contents: BTreeMap<Path, Co
             continue;
         };
         let reading = conversion::read_as(&content, &path, &stream, wanted);
-        let again = self::found(&path, name, reading, &bytes).map(|again| Found { content, ..again });
-        let known = found.binary_search_by(|file| file.name.as_str().cmp(name));
+        let again = self::found(&path, &name, reading, &bytes).map(|again| Found { content, ..again });
+        let known = found.binary_search_by(|file| file.name.cmp(&name));
         match (known, again) {
             (Ok(at), Some(again)) => found[at] = again,
             (Ok(at), None) => drop(found.remove(at)),
@@ -218,27 +217,35 @@ fn reread(listing: &Listing, found: &mut Vec<Found>, contents: BTreeMap<Path, Co
     }
 }
 
-fn read(survey: &mut Survey, (path, name): (&Path, &str), bytes: &[u8], wanted: &Wanted) -> Option<Found> {
-    let within = Path::from(name);
-    if !wanted.names_version(path, bytes) {
-        survey.note(&within, bytes, None);
+fn read(survey: &mut Survey, (listing, name): (&Listing, &Path), bytes: &[u8], wanted: &Wanted) -> Option<Found> {
+    if !wanted.names_version(name, bytes) {
+        survey.note(name, bytes, None);
         return None;
     }
+    let path = shown(listing, name);
     match Stream::split(bytes.into()) {
         Ok(stream) => {
-            survey.note(&within, bytes, Some(&stream));
-            found(path, name, conversion::read_stream(path, &stream, wanted), bytes)
+            survey.note(name, bytes, Some(&stream));
+            found(&path, name, conversion::read_stream(&path, &stream, wanted), bytes)
         }
         Err(error) => {
-            survey.note(&within, bytes, None);
-            let mut file = nothing(path, name);
-            file.findings.push(conversion::unreadable(path, &error));
+            survey.note(name, bytes, None);
+            let mut file = nothing(&path, name);
+            file.findings.push(conversion::unreadable(&path, &error));
             Some(file)
         }
     }
 }
 
-fn found(path: &Path, name: &str, reading: Reading, bytes: &[u8]) -> Option<Found> {
+/// Gives the path of a file as the user would write it; mostly it is the same.
+fn shown(listing: &Listing, name: &Path) -> Path {
+    if listing.root.as_os_str() == "." && !name.as_str().starts_with("./") {
+        return name.clone();
+    }
+    Path::new(listing.shown(name.as_str()))
+}
+
+fn found(path: &Path, name: &Path, reading: Reading, bytes: &[u8]) -> Option<Found> {
     let Reading {
         uses,
         notes,
@@ -257,9 +264,9 @@ fn found(path: &Path, name: &str, reading: Reading, bytes: &[u8]) -> Option<Foun
     })
 }
 
-fn nothing(path: &Path, name: &str) -> Found {
+fn nothing(path: &Path, name: &Path) -> Found {
     Found {
-        name: name.to_owned(),
+        name: name.clone(),
         path: path.clone(),
         is_meant: true,
         changes: false,
@@ -270,7 +277,7 @@ fn nothing(path: &Path, name: &str) -> Found {
     }
 }
 
-fn unread(path: &Path, name: &str, error: &std::io::Error) -> Found {
+fn unread(path: &Path, name: &Path, error: &std::io::Error) -> Found {
     Found {
         findings: vec![odd(&Odd::unreadable(path.as_str(), error))],
         ..nothing(path, name)

@@ -19,11 +19,10 @@ pub(super) fn release_of(bytes: &[u8]) -> Option<Version> {
     if !head.trim_ascii_start().starts_with(b"#") && !head.starts_with(b"---") {
         return None;
     }
-    let text = String::from_utf8_lossy(head);
-    let comments = text
-        .lines()
-        .take_while(|line| line.is_empty() || line.starts_with(['#', '-']));
-    let comments: Vec<&str> = comments.collect();
+    let lines = head.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let comments = lines.take_while(|line| matches!(line, [] | [b'#' | b'-', ..]));
+    let comments: Vec<_> = comments.map(String::from_utf8_lossy).collect();
     if !comments.iter().any(|line| line.contains("Flux Version")) {
         return None;
     }

@@ -46,20 +46,21 @@ pub(super) fn write(seen: &Seen, aim: &Aim, way: Way) -> Result<Written, Failure
             .filter(|file| file.is_meant && file.changes)
             .collect();
         let filtered = filtered(folder, &changing)?;
-        for file in changing.iter().filter(|file| filtered.contains(&file.name)) {
+        for file in changing.iter().filter(|file| filtered.contains(file.name.as_str())) {
             let finding = Finding::new(Code::FilteredFile, file.path.as_str(), FILTERED);
             written.findings.push(finding);
             written
                 .refused
                 .extend(file.uses.iter().map(|used| refused(used.line_for(&aim.version))));
         }
-        changing.retain(|file| !filtered.contains(&file.name));
+        changing.retain(|file| !filtered.contains(file.name.as_str()));
         let listing = folder
             .listing
             .with_names(changing.iter().map(|file| file.name.clone()).collect());
         let contents = changing.iter().map(|file| (file.name.as_str(), &file.content));
         let contents: BTreeMap<&str, &Content> = contents.collect();
         let (_, done) = files::each(&listing, |(): &mut (), name, bytes| {
+            let name = name.as_str();
             let file = (name, contents.get(name).copied().unwrap_or(&Content::Objects));
             convert((&listing, &folder.wanted, &aim.version), file, bytes, way)
         });
@@ -162,9 +163,9 @@ fn filtered(folder: &Folder, changing: &[&Found]) -> Result<BTreeSet<String>, Fa
         .worktree()
         .and_then(|top| whole.strip_prefix(top).ok())
         .unwrap_or(OsPath::new(""));
-    let full = |file: &&Found| prefix.join(&file.name).display().to_string();
+    let full = |file: &&Found| prefix.join(file.name.as_str()).display().to_string();
     let paths: Vec<String> = changing.iter().map(full).collect();
     let filtered = git.filtered_in_worktree(&paths)?;
     let names = changing.iter().zip(&paths).filter(|(_, path)| filtered.contains(*path));
-    Ok(names.map(|(file, _)| file.name.clone()).collect())
+    Ok(names.map(|(file, _)| file.name.to_string()).collect())
 }
