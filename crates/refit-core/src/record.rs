@@ -220,7 +220,7 @@ impl Record {
     /// Lists the migrations that were confirmed; of each CRD the last counts.
     pub fn migrations(&self) -> impl Iterator<Item = &Confirmation> {
         let all = self.confirmations.iter();
-        all.filter(|confirmation| confirmation.what == Wait::Migrated)
+        all.filter(|confirmation| confirmation.about.what == Wait::Migrated)
     }
 
     /// Counts the decisions that nobody took.
@@ -336,21 +336,21 @@ impl Note {
     /// How many commits of the program are noted; more runs than that do not write at once.
     const WRITTEN: usize = 20;
 
-    /// Takes down what was said; a word about the same stays as it was said first, and gives way to its contrary.
+    /// Takes down what was said: a newer word about the same replaces the one before, and gives way to its contrary. What
+    /// was seen once more in the same snapshot stays as it was.
     pub fn hear(&mut self, said: &Said) {
         for refuted in &said.refuted {
-            self.confirmations.retain(|known| !refuted.is_about(known));
-            if !self.refutations.iter().any(|known| known.is_same(refuted)) {
-                self.refutations
-                    .retain(|known| (known.what, &known.from, &known.to) != (refuted.what, &refuted.from, &refuted.to));
+            self.confirmations.retain(|known| known.about != refuted.about);
+            let mut known = self.refutations.iter();
+            if !known.any(|known| (&known.about, &known.snapshot) == (&refuted.about, &refuted.snapshot)) {
+                self.refutations.retain(|known| known.about != refuted.about);
                 self.refutations.push(refuted.clone());
             }
         }
         for confirmed in &said.confirmed {
-            self.refutations.retain(|known| !known.is_about(confirmed));
-            if !self.confirmations.iter().any(|known| known.is_about(confirmed)) {
-                self.confirmations.push(confirmed.clone());
-            }
+            self.refutations.retain(|known| known.about != confirmed.about);
+            self.confirmations.retain(|known| known.about != confirmed.about);
+            self.confirmations.push(confirmed.clone());
         }
     }
 

@@ -250,7 +250,7 @@ fn gate(text: &mut String, facts: &Facts<'_>) {
         ));
     }
     // Those of earlier requests stand in their own texts.
-    let own = place.confirmations.iter().filter(|one| one.to.to_string() == facts.to);
+    let own = place.confirmations.iter().filter(|one| one.about.index == place.index);
     let own: Vec<&Confirmation> = own.collect();
     list(text, "Confirmed", &own, |confirmation| {
         let shown = match &confirmation.snapshot {
@@ -258,9 +258,8 @@ fn gate(text: &mut String, facts: &Facts<'_>) {
             None => String::new(),
         };
         format!(
-            "{} before {}: {} on {}{shown}",
-            confirmation.what.sentence(),
-            confirmation.to,
+            "{}: {} on {}{shown}",
+            confirmation.about.what.sentence(),
             line(&confirmation.by),
             confirmation.at
         )
@@ -462,7 +461,7 @@ mod tests {
     use super::*;
     use crate::finding::Code;
     use crate::release::Version;
-    use crate::stage::Gate;
+    use crate::stage::{Gate, Matter};
 
     fn decision(id: &str, open: bool) -> DecisionLine {
         DecisionLine {
@@ -635,9 +634,13 @@ all of them to the target, save what you keep
                 shows: true,
             }],
             confirmations: vec![Confirmation {
-                what: Wait::Reconciled,
-                from: version(6),
-                to: Version::new(2, 7, 5),
+                about: Matter {
+                    what: Wait::Reconciled,
+                    from: version(6),
+                    to: Version::new(2, 7, 5),
+                    index: 1,
+                },
+                managed: vec![],
                 by: "Ada <ada@example.org>".into(),
                 at: "2026-01-01T12:00:00Z".parse().unwrap(),
                 snapshot: None,

@@ -104,16 +104,36 @@ pub struct Gate {
     pub shows: bool,
 }
 
-/// That a condition holds, said by a person or shown by evidence from a cluster.
+/// A condition of one request of an upgrade.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Confirmation {
-    /// What holds.
+pub struct Matter {
+    /// What must hold.
     pub what: Wait,
     /// The release that was installed.
     pub from: Version,
     /// The release that the request brings.
     pub to: Version,
+    /// The place of the request among those of its upgrade, from 1.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub index: usize,
+}
+
+fn first() -> usize {
+    1
+}
+
+fn is_first(index: &usize) -> bool {
+    *index == first()
+}
+
+/// That a condition holds, said by a person or shown by evidence from a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Confirmation {
+    /// What holds.
+    #[serde(flatten)]
+    pub about: Matter,
     /// Who said so: name and address.
     pub by: String,
     /// When, UTC.
@@ -124,13 +144,9 @@ pub struct Confirmation {
     /// The CRDs whose stored objects were asked to be migrated, where that is what holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crds: Vec<String>,
-}
-
-impl Confirmation {
-    /// Tells whether it says the same of the same request as another one.
-    pub fn is_about(&self, other: &Self) -> bool {
-        (self.what, &self.from, &self.to) == (other.what, &other.from, &other.to)
-    }
+    /// The CRDs of whose objects the managed fields alone were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub managed: Vec<String>,
 }
 
 /// That a snapshot showed a condition not to hold.
@@ -138,29 +154,14 @@ impl Confirmation {
 #[serde(rename_all = "camelCase")]
 pub struct Refutation {
     /// What does not hold.
-    pub what: Wait,
-    /// The release that was installed.
-    pub from: Version,
-    /// The release that the request brings.
-    pub to: Version,
+    #[serde(flatten)]
+    pub about: Matter,
     /// Why, one line each.
     pub why: Vec<String>,
     /// When, UTC.
     pub at: jiff::Timestamp,
     /// The digest of the snapshot.
     pub snapshot: String,
-}
-
-impl Refutation {
-    /// Tells whether it is about what a confirmation confirms.
-    pub fn is_about(&self, confirmed: &Confirmation) -> bool {
-        (self.what, &self.from, &self.to) == (confirmed.what, &confirmed.from, &confirmed.to)
-    }
-
-    /// Tells whether it says the same of the same request as another one, and was seen in the same snapshot.
-    pub fn is_same(&self, other: &Self) -> bool {
-        (self.what, &self.from, &self.to, &self.snapshot) == (other.what, &other.from, &other.to, &other.snapshot)
-    }
 }
 
 /// What is said of the conditions of one request, by people and by snapshots.

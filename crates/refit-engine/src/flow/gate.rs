@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use refit_core::inventory::Group;
 use refit_core::migration;
-use refit_core::record::Note;
 use refit_core::release::Version;
 use refit_core::route::{self, Hop, Stale, Used};
 use refit_core::stage::{Gate, Refutation, Stage, Wait};
@@ -16,6 +15,7 @@ use super::detach;
 use super::ground::Flow;
 use super::order::Request;
 use super::target::Way;
+use super::words::Heard;
 
 /// What a request waits for.
 pub(super) struct Need {
@@ -43,10 +43,10 @@ pub(super) struct Migrations {
 }
 
 impl Migrations {
-    /// Lists the CRDs of whose objects old versions can be stored.
-    pub(super) fn stored(&self) -> Vec<String> {
-        let stored = self.all.iter().filter(|stale| stale.used == Used::Stored);
-        let crds: BTreeSet<&String> = stored.map(|stale| &stale.crd).collect();
+    /// Lists the CRDs of whose objects something old is in use in this way.
+    pub(super) fn crds(&self, used: Used) -> Vec<String> {
+        let of_use = self.all.iter().filter(|stale| stale.used == used);
+        let crds: BTreeSet<&String> = of_use.map(|stale| &stale.crd).collect();
         crds.into_iter().cloned().collect()
     }
 }
@@ -72,11 +72,9 @@ pub(super) fn needs(
     flow: Flow<'_>,
     group: &Group<'_>,
     (request, asked): (&Request, &Migrations),
-    note: Option<&Note>,
+    heard: &Heard<'_>,
 ) -> Vec<Need> {
-    let mut noted = note.into_iter().flat_map(|note| &note.refutations);
-    let is_of = |one: &&Refutation| one.from == request.hop.from && one.to == *request.to();
-    let doubt = noted.find(|one| is_of(one) && one.what == Wait::Reconciled);
+    let doubt = heard.refuted(request, Wait::Reconciled);
     let mut needs: Vec<Need> = reconciled(flow, group, (request, asked), doubt).into_iter().collect();
     if asked.all.is_empty() {
         return needs;
@@ -216,10 +214,4 @@ pub(super) fn of(hop: &Hop, stale: &[Stale]) -> Gate {
         ways: migration::commands(stale, &hop.from),
         shows: true,
     }
-}
-
-/// Tells whether somebody confirmed already that all is migrated before a request.
-pub(super) fn is_migrated(request: &Request, note: Option<&Note>) -> bool {
-    let mut noted = note.into_iter().flat_map(|note| &note.confirmations);
-    noted.any(|one| one.what == Wait::Migrated && one.from == request.hop.from && one.to == *request.to())
 }

@@ -3,6 +3,7 @@
 //! In: the route, what the target branch says of it, what people confirmed. Out: a [`Leg`]: the releases, the place among
 //! the requests of the upgrade, and what the request edits. Nothing is remembered: each run computes it anew.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,7 +20,8 @@ use refit_manifest::Path;
 use super::ground::Flow;
 use super::order::{self, Ordered, Request};
 use super::target::Way as Chosen;
-use super::{behaviour, gate, job, served, words};
+use super::words::{self, Heard};
+use super::{behaviour, gate, job, served};
 use crate::Error;
 
 /// The request that comes next.
@@ -56,8 +58,13 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
     let Some(first) = ordered.requests.first() else {
         return Ok(Some(stuck(flow, group, (route, ordered.findings))));
     };
+    let (id, target) = (id(flow, group, &route.to), &route.to);
+    let heard = Heard {
+        note,
+        index: plan::done(group, &id) + 1,
+    };
     let asked = gate::migrations(flow, way, first);
-    let job = match asked.left.is_empty() || gate::is_migrated(first, note) {
+    let job = match asked.left.is_empty() || words::is_migrated(&heard, first, &asked) {
         true => job::State::None,
         false => job::of(flow, group, (first, &asked.all)),
     };
@@ -68,19 +75,18 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
     let mut findings = served::look(flow, group, first)?;
     findings.extend(behaviour::look(flow, group, first));
     let asked = gate::migrations(flow, way, first);
-    let (id, target) = (id(flow, group, &route.to), &route.to);
-    let mut needs = gate::needs(flow, group, (first, &asked), note);
+    let mut needs = gate::needs(flow, group, (first, &asked), &heard);
     if let job::State::There(name, namespace) = &job {
         let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
         let migrations = needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated);
         migrations.for_each(|need| need.gate.ways = vec![seen.clone()]);
     }
-    let words = words::of(flow, first, (needs, note), &asked)?;
+    let words = words::of(flow, (first, &asked), needs, &heard)?;
     let mut confirmations = migrations(group);
     confirmations.extend(words.confirmed);
     let place = Place {
         stage: first.stage,
-        index: plan::done(group, &id) + 1,
+        index: heard.index,
         target: target.clone(),
         gate: words.gates,
         confirmations,
@@ -196,7 +202,7 @@ fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Later {
 /// all migrated later is of no use.
 fn migrations(group: &Group<'_>) -> Vec<Confirmation> {
     let mut all: Vec<&Confirmation> = group.records().flat_map(Record::migrations).collect();
-    all.sort_by(|one, other| other.from.cmp(&one.from).then_with(|| other.at.cmp(&one.at)));
+    all.sort_by_key(|one| Reverse((&one.about.from, one.at)));
     let mut known: BTreeSet<&String> = BTreeSet::new();
     all.retain(|migration| {
         let before = known.len();

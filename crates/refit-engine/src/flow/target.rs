@@ -198,7 +198,7 @@ fn concluded<'a>(
         .records()
         .flat_map(Record::migrations)
         .map(|confirmed| Migration {
-            at: confirmed.from.clone(),
+            at: confirmed.about.from.clone(),
             crds: confirmed.crds.iter().cloned().collect(),
         })
         .collect();

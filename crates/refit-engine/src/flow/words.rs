@@ -5,7 +5,8 @@
 
 use jiff::{Timestamp, Unit};
 use refit_core::record::Note;
-use refit_core::stage::{Confirmation, Gate, Refutation, Said, Wait};
+use refit_core::route::Used;
+use refit_core::stage::{Confirmation, Gate, Matter, Refutation, Said, Wait};
 
 use super::gate::{Migrations, Need, Says};
 use super::ground::Flow;
@@ -22,33 +23,78 @@ pub(super) struct Words {
     pub(super) gates: Vec<Gate>,
 }
 
+/// What the note of an upgrade says of the request with an index.
+pub(super) struct Heard<'a> {
+    pub(super) note: Option<&'a Note>,
+    /// The place of the request among those of its upgrade, from 1.
+    pub(super) index: usize,
+}
+
+impl Heard<'_> {
+    fn matter(&self, request: &Request, what: Wait) -> Matter {
+        Matter {
+            what,
+            from: request.hop.from.clone(),
+            to: request.to().clone(),
+            index: self.index,
+        }
+    }
+
+    /// Gives what a snapshot refuted before.
+    pub(super) fn refuted(&self, request: &Request, what: Wait) -> Option<&Refutation> {
+        let about = self.matter(request, what);
+        self.note?.refutations.iter().find(|known| known.about == about)
+    }
+
+    /// Gives what was confirmed before; a migration only where it was one of all that is asked for now.
+    fn confirmed(&self, request: &Request, what: Wait, asked: &Migrations) -> Option<&Confirmation> {
+        let about = self.matter(request, what);
+        let found = self.note?.confirmations.iter().find(|known| known.about == about)?;
+        let covers = |crd: &String| found.crds.contains(crd) || found.managed.contains(crd);
+        let is_whole = match what {
+            Wait::Migrated => {
+                asked.crds(Used::Stored).iter().all(|crd| found.crds.contains(crd))
+                    && asked.crds(Used::Managed).iter().all(covers)
+            }
+            Wait::Reconciled => true,
+        };
+        Some(found).filter(|_| is_whole)
+    }
+}
+
+/// Tells whether somebody confirmed already that all is migrated before a request.
+pub(super) fn is_migrated(heard: &Heard<'_>, request: &Request, asked: &Migrations) -> bool {
+    heard.confirmed(request, Wait::Migrated, asked).is_some()
+}
+
 /// Puts together what is said of a request's needs.
 pub(super) fn of(
     flow: Flow<'_>,
-    request: &Request,
-    (needs, note): (Vec<Need>, Option<&Note>),
-    asked: &Migrations,
+    (request, asked): (&Request, &Migrations),
+    needs: Vec<Need>,
+    heard: &Heard<'_>,
 ) -> Result<Words, Error> {
     let hearing = Hearing {
         flow,
         request,
         needs: &needs,
         asked,
+        heard,
         at: flow.ports.clock.now().round(Unit::Second).unwrap_or_default(),
     };
-    let mut confirmed = hearing.noted(note);
+    let mut confirmed = hearing.noted();
     let mut new = Said {
         confirmed: Vec::new(),
         refuted: hearing.refutations(),
     };
     for (what, snapshot) in hearing.words(&confirmed)? {
-        if confirmed.iter().all(|known| known.what != what) {
+        if confirmed.iter().all(|known| known.about.what != what) {
             let said = hearing.confirmation(what, snapshot)?;
             new.confirmed.push(said.clone());
             confirmed.push(said);
         }
     }
-    let is_open = |need: &Need| need.says == Says::Yes || confirmed.iter().any(|one| one.what == need.gate.wait);
+    let is_open = |need: &Need| need.says == Says::Yes || confirmed.iter().any(|one| one.about.what == need.gate.wait);
     let gates = needs.into_iter().filter(|need| !is_open(need));
     Ok(Words {
         gates: gates.map(|need| need.gate).collect(),
@@ -62,16 +108,16 @@ struct Hearing<'a> {
     request: &'a Request,
     needs: &'a [Need],
     asked: &'a Migrations,
+    heard: &'a Heard<'a>,
     at: Timestamp,
 }
 
 impl Hearing<'_> {
     /// Lists what the note of the upgrade says of this request, and no snapshot of this run refutes.
-    fn noted(&self, note: Option<&Note>) -> Vec<Confirmation> {
-        let (from, to) = (&self.request.hop.from, self.request.to());
-        let noted = note.into_iter().flat_map(|note| &note.confirmations);
-        let own = noted.filter(|one| one.from == *from && one.to == *to && self.refuted(one.what).is_none());
-        own.cloned().collect()
+    fn noted(&self) -> Vec<Confirmation> {
+        let own = Wait::ALL.into_iter().filter(|what| self.refuted(*what).is_none());
+        let noted = own.filter_map(|what| self.heard.confirmed(self.request, what, self.asked));
+        noted.cloned().collect()
     }
 
     /// Lists what this run says: people, and then a snapshot, whose digest goes with it.
@@ -89,7 +135,7 @@ impl Hearing<'_> {
                 });
             }
             let is_needed = self.needs.iter().any(|need| need.gate.wait == *wait);
-            if !is_needed && confirmed.iter().all(|known| known.what != *wait) {
+            if !is_needed && confirmed.iter().all(|known| known.about.what != *wait) {
                 return Err(Error::Usage {
                     message: format!("the request that comes next does not wait for `{}`", wait.word()),
                     remedy: "`refit status` says what it waits for".to_owned(),
@@ -105,17 +151,17 @@ impl Hearing<'_> {
     }
 
     fn confirmation(&self, what: Wait, snapshot: Option<String>) -> Result<Confirmation, Error> {
+        let of_use = |used: Used| match what {
+            Wait::Migrated => self.asked.crds(used),
+            Wait::Reconciled => Vec::new(),
+        };
         Ok(Confirmation {
-            what,
-            from: self.request.hop.from.clone(),
-            to: self.request.to().clone(),
+            about: self.heard.matter(self.request, what),
             by: self.flow.ports.repository.person()?,
             at: self.at,
             snapshot,
-            crds: match what {
-                Wait::Migrated => self.asked.stored(),
-                Wait::Reconciled => Vec::new(),
-            },
+            crds: of_use(Used::Stored),
+            managed: of_use(Used::Managed),
         })
     }
 
@@ -126,9 +172,7 @@ impl Hearing<'_> {
         };
         let refuted = self.needs.iter().filter(|need| need.says == Says::No);
         let refutation = |need: &Need| Refutation {
-            what: need.gate.wait,
-            from: self.request.hop.from.clone(),
-            to: self.request.to().clone(),
+            about: self.heard.matter(self.request, need.gate.wait),
             why: need.gate.why.clone(),
             at: self.at,
             snapshot: snapshot.digest.clone(),

@@ -135,6 +135,22 @@ fn a_request_that_a_snapshot_shut_stays_a_draft_until_a_later_one_or_a_person_op
     assert_eq!(resume(&world, &[]), open);
 }
 
+#[test]
+fn a_migration_that_was_confirmed_counts_for_what_was_asked_for_then_and_no_more() {
+    let since = "apiVersion: refit.dev/v1alpha1\nkind: Plane\nspec: {installedSince: v2.6.4}\n";
+    let world = World::routed("v2.6.4", &[("refit.yaml", since)]);
+    upgrade(&world, "");
+    let open = resume(&world, &[Wait::Migrated]);
+    assert!(open.starts_with("6 request 1 waits for review"), "{open}");
+    assert_eq!(resume(&world, &[]), open);
+    // Now older versions may be stored, too.
+    world.commit("main", "refit.yaml", &since.replace("v2.6.4", "v2.1.2"));
+    let draft = "6 request 1 is a draft: do not merge before: stored objects are migrated";
+    assert_eq!(resume(&world, &[]), draft);
+    assert_eq!(resume(&world, &[Wait::Migrated]), open);
+    assert_eq!(resume(&world, &[]), open);
+}
+
 /// A snapshot of a cluster where objects of Buckets are stored in an older version as well.
 fn snapshot_with(text: &str, stored: &str) -> std::rc::Rc<refit_engine::Snapshot> {
     let mut stale = (*snapshot(text, &[])).clone();
