@@ -244,11 +244,11 @@ mod tests {
         check_refused("a: [\n", "the snapshot is neither JSON nor YAML");
         check_refused(
             &list(&[DEPLOYMENT]),
-            "the snapshot holds 1 objects and no CustomResourceDefinition",
+            "the snapshot holds 1 object and no CustomResourceDefinition",
         );
         check_refused(
             &list(&[]),
-            "the snapshot holds 1 objects and no CustomResourceDefinition",
+            "the snapshot holds no objects and no CustomResourceDefinition",
         );
         check_refused(
             &list(&[&definition("")]),

@@ -100,6 +100,7 @@ mod tests {
             "good.yaml" => RULES.to_owned(),
             "unknown.yaml" => RULES.replace("remove:", "delete:"),
             "several.yaml" => format!("{RULES}- id: second\n- id: own-suspend\nenable: [nothing]\n"),
+            "broken.yaml" => RULES.replace("spec.suspend", "{"),
             "cycle.yaml" => RULES.replace(
                 "- remove: spec.suspend",
                 "- move: {from: spec.a, to: spec.b}\n  - move: {from: spec.b, to: spec.a}",
@@ -134,6 +135,15 @@ mod tests {
         let bytes: Arc<[u8]> = b"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: r}\nspec:\n  url: x\n  suspend: true\n"[..].into();
         let reading = conversion::read(&"a.yaml".into(), &bytes, &wanted);
         assert!(reading.bytes.ends_with(b"spec:\n  url: x\n"), "{reading:?}");
+    }
+
+    #[test]
+    fn a_rule_file_that_is_no_yaml_is_told_at_its_line() {
+        let told = told(&["broken.yaml"]);
+        assert!(
+            told[0].0 == "broken.yaml:9" && told[0].1.starts_with("not YAML: line 9"),
+            "{told:?}"
+        );
     }
 
     fn told(names: &[&str]) -> Vec<(String, String)> {

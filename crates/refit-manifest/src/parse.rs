@@ -52,6 +52,18 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Gives the line in the file, counted from 1, that the error is about.
+    pub fn line(&self) -> usize {
+        match self {
+            Self::Syntax { line, .. }
+            | Self::AliasLoop { line }
+            | Self::TooManyAliases { line }
+            | Self::TooDeep { line, .. } => *line,
+        }
+    }
+}
+
 /// The most levels of nesting that are read.
 pub const DEPTH_LIMIT: usize = 200;
 

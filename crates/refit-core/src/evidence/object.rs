@@ -19,6 +19,7 @@ struct Gathered {
     managed: Managed,
     nodes: Option<Version>,
     objects: usize,
+    empty_lists: usize,
 }
 
 /// Gathers what the documents say.
@@ -42,7 +43,7 @@ impl Gathered {
         };
         if let Some(items) = object.get("items").and_then(Value::as_array) {
             // An empty list is an answer as well.
-            self.objects += usize::from(items.is_empty());
+            self.empty_lists += usize::from(items.is_empty());
             self.take_listed(object, kind);
             return items.iter().try_for_each(|item| self.take(item));
         }
@@ -103,7 +104,7 @@ impl Gathered {
     }
 
     fn finish(mut self, documents: &[Value]) -> Result<Evidence, Error> {
-        if self.objects == 0 {
+        if self.objects + self.empty_lists == 0 {
             let begins = documents.first().map(first_words).unwrap_or_default();
             return Err(Error::NoObjects { begins });
         }

@@ -77,8 +77,9 @@ pub enum Error {
     },
     /// No definition is in it.
     #[error(
-        "the snapshot holds {objects} objects and no CustomResourceDefinition; hint: write it with `kubectl get \
-         crds,deployments -A -o json`, as somebody who may list CRDs"
+        "the snapshot holds {} and no CustomResourceDefinition; hint: write it with `kubectl get \
+         crds,deployments -A -o json`, as somebody who may list CRDs",
+        counted(*objects)
     )]
     NoDefinitions {
         /// How many objects it holds.
@@ -102,6 +103,14 @@ pub enum Error {
         /// The CRD.
         name: String,
     },
+}
+
+fn counted(objects: usize) -> String {
+    match objects {
+        0 => "no objects".to_owned(),
+        1 => "1 object".to_owned(),
+        _ => format!("{objects} objects"),
+    }
 }
 
 /// Reads the documents of a file.

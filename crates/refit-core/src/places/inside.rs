@@ -37,7 +37,8 @@ enum Form {
 }
 
 impl Inside {
-    /// Reads a scalar; `None` for one that is folded, so that its lines are not those of the text.
+    /// Reads a scalar; `None` for one that is folded or tells its indentation by a number, so that its lines are not
+    /// found by looking at them.
     pub(crate) fn of(scalar: NodeRef<'_>) -> Option<Self> {
         let (source, start) = (scalar.source(), scalar.span().start);
         match scalar.kind() {
@@ -95,7 +96,10 @@ impl Inside {
                 line_end,
                 lines,
             } => {
-                let begins = |at: usize| lines.iter().find(|(start, _)| *start == at).map(|(_, place)| *place);
+                let begins = |at: usize| {
+                    let line = lines.get(lines.partition_point(|(start, _)| *start < at));
+                    line.filter(|(start, _)| *start == at).map(|(_, place)| *place)
+                };
                 let whole = splice.text.is_empty() || splice.text.ends_with('\n');
                 match (begins(splice.range.start), begins(splice.range.end)) {
                     (Some(start), Some(end)) if whole => Splice {

@@ -236,7 +236,9 @@ fn a_folded_patch_is_told_where_it_stands() {
     assert_eq!(utf8(&reading.bytes), text);
     assert_eq!(
         lines(&reading),
-        ["3:10 pointer Kustomization spec.validation review (it stands in a text whose lines are folded)"]
+        [
+            "3:10 pointer Kustomization spec.validation review (the lines of the text that it stands in are folded, or its indentation is told by a number)"
+        ]
     );
 }
 

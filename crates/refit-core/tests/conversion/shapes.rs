@@ -155,7 +155,7 @@ fn shape_manifest_inside_a_config_map() {
         lines(&reading),
         [
             "5:11 mention ConfigMap/c v2beta1 review (a text names the version; it is not known what reads it)",
-            "8:11 mention ConfigMap/c v2beta1 review (it stands in a text whose lines are folded)"
+            "8:11 mention ConfigMap/c v2beta1 review (the lines of the text that it stands in are folded, or its indentation is told by a number)"
         ]
     );
 }

@@ -3,9 +3,9 @@
 //! In: the three sides and the rules. Out: base and ours with converted objects, the splices of ours, and a decision for
 //! each object. Ours stays the canvas: the splices of the conversion and those of the merge become one list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::index::Index;
 use super::merger::{Choice, Subject, answered, named};
@@ -34,14 +34,15 @@ pub struct Sides {
 ///
 /// Objects that ours never changed are left to the merge, which takes those of theirs.
 pub fn convert_sides(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Settings) -> Option<Sides> {
+    let groups = groups(&settings.rules);
+    let groups: Vec<Finder<'_>> = groups.iter().map(Finder::new).collect();
     let changed: Vec<&Path> = theirs
         .paths()
         .filter(|path| path.is_yaml() || path.is_json())
         .filter(|path| base.get(path) != theirs.get(path))
         .filter(|path| {
-            theirs
-                .bytes(path)
-                .is_some_and(|bytes| has_group(bytes, &settings.rules))
+            let bytes = theirs.bytes(path).map_or(&[][..], |bytes| &bytes[..]);
+            groups.iter().any(|group| group.find(bytes).is_some())
         })
         .collect();
     if changed.is_empty() {
@@ -84,18 +85,14 @@ pub fn convert_sides(base: &Tree, ours: &Tree, theirs: &Tree, settings: &Setting
     })
 }
 
-/// Tells whether a text holds the group of a rule.
-fn has_group(bytes: &[u8], rules: &[Conversion]) -> bool {
-    let mut groups: Vec<&str> = rules
+/// Gives what an object of a group of the rules has in its API version, each once.
+fn groups(rules: &[Conversion]) -> BTreeSet<String> {
+    rules
         .iter()
         .map(|rule| rule.group.as_str())
         .filter(|group| group.contains('.'))
-        .collect();
-    groups.sort_unstable();
-    groups.dedup();
-    groups
-        .iter()
-        .any(|group| memmem::find(bytes, format!("{group}/").as_bytes()).is_some())
+        .map(|group| format!("{group}/"))
+        .collect()
 }
 
 struct Work<'r> {

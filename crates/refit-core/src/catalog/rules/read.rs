@@ -58,7 +58,10 @@ const FORMAT: &str = "docs/rules.md describes the fields of a rule";
 pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, (Error, Vec<Error>)> {
     let spot = Spot { file, text, rule: None };
     let parsed = parse::parse(text.as_bytes(), 0..text.len());
-    let parsed = parsed.map_err(|error| (spot.at(1, format!("not YAML: {error}"), "correct the line"), Vec::new()))?;
+    let parsed = parsed.map_err(|error| {
+        let what = format!("not YAML: {error}");
+        (spot.at(error.line(), what, "correct the line"), Vec::new())
+    })?;
     let mut found = Found::default();
     found.top(spot, parsed.root());
     let mut errors = found.errors.into_iter();
