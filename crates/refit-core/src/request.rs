@@ -638,7 +638,7 @@ all of them to the target, save what you keep
                     what: Wait::Reconciled,
                     from: version(6),
                     to: Version::new(2, 7, 5),
-                    index: 1,
+                    index: 2,
                 },
                 managed: vec![],
                 by: "Ada <ada@example.org>".into(),
@@ -686,7 +686,7 @@ request for its merge.
 
 ## Confirmed
 
-- what was merged before is reconciled before v2.7.5: Ada <ada@example.org> on 2026-01-01T12:00:00Z
+- what was merged before is reconciled: Ada <ada@example.org> on 2026-01-01T12:00:00Z
 
 ## Request 2 of 3 on the way to v2.9.0
 
