@@ -109,27 +109,34 @@ pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(SIZE_LIMIT).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    whole(fs::File::open(path)?, SIZE_LIMIT)
 }
 
 /// The most bytes of one file; a device can be endless.
 const SIZE_LIMIT: u64 = 256 << 20;
+
+/// Reads all that there is; the error says where that is more than the limit, so that nothing is ever used in part.
+fn whole(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(too_large(limit)),
+        false => Ok(bytes),
+    }
+}
+
+/// Says that a file has more bytes than are read of one.
+pub(crate) fn too_large(limit: u64) -> io::Error {
+    let reason = format!("it has more than {} MiB", limit >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, reason)
+}
 
 /// Reads one file.
 pub(crate) fn read_file(path: &Path) -> Result<Entry, Failure> {
     let failed = |error: io::Error| unreadable(path, &error);
     let file = fs::File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    let mut bytes = Vec::new();
-    file.take(SIZE_LIMIT + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > SIZE_LIMIT {
-        return Err(
-            Failure::new(format!("`{}` has more than {SIZE_LIMIT} bytes", path.display()))
-                .hint("name a file that is a manifest or a saved plan"),
-        );
-    }
+    let bytes = whole(file, SIZE_LIMIT).map_err(failed)?;
     Ok(Entry::File {
         bytes: bytes.into(),
         executable: is_executable(&metadata),
@@ -181,7 +188,20 @@ pub(crate) fn write_file(target: &Path, entry: &Entry) -> Result<(), Failure> {
 }
 
 /// Writes a file as [`write_file`] does; nothing is changed where that fails.
-pub(crate) fn replace(target: &Path, entry: &Entry) -> io::Result<()> {
+fn replace(target: &Path, entry: &Entry) -> io::Result<()> {
+    put(target, entry, |_| Ok(()))
+}
+
+/// Writes a file in place of what was read of it; where somebody else wrote it since, theirs stays and the error says so.
+pub(crate) fn swap(target: &Path, read: &[u8], entry: &Entry) -> io::Result<()> {
+    put(target, entry, |place| match fs::read(place)? == read {
+        true => Ok(()),
+        false => Err(io::Error::other("it was changed after it had been read")),
+    })
+}
+
+/// Writes a file beside its place, and renames it when a last look at the place allows it.
+fn put(target: &Path, entry: &Entry, allows: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let bytes = entry.bytes().map(|bytes| &**bytes).unwrap_or_default();
     let place = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
     let old = fs::metadata(&place).ok();
@@ -191,14 +211,29 @@ pub(crate) fn replace(target: &Path, entry: &Entry) -> io::Result<()> {
     {
         return fs::write(&place, bytes);
     }
-    let mut file = beside(&place, entry).map_err(plain)?;
-    // Whoever clears leftovers away sees by the lock that this one is in use; some file systems have no locks.
-    let _ = file.as_file().lock();
+    let mut file = locked(&place, entry).map_err(plain)?;
     file.write_all(bytes).map_err(plain)?;
     if let Some(metadata) = old {
         file.as_file().set_permissions(metadata.permissions())?;
     }
+    allows(&place)?;
     file.persist(&place).map(drop).map_err(|error| plain(error.error))
+}
+
+/// How often a file beside a place is made anew when another run took it for a leftover.
+const TRIES: usize = 8;
+
+/// Opens a file beside a place and locks it: whoever clears leftovers away sees by the lock that it is in use. Before it was
+/// locked another run may have cleared it away; then there is another. Some file systems have no locks.
+fn locked(place: &Path, entry: &Entry) -> io::Result<tempfile::NamedTempFile> {
+    for _ in 0..TRIES {
+        let file = beside(place, entry)?;
+        let _ = file.as_file().lock();
+        if file.path().exists() {
+            return Ok(file);
+        }
+    }
+    Err(io::Error::other("another run clears away what this one writes"))
 }
 
 /// What files are called before they get their names.
@@ -213,8 +248,11 @@ pub(crate) fn is_leftover(name: &str) -> bool {
 
 /// Removes a file that a run which was cut off left behind; tells whether it did. One that is in use stays.
 pub(crate) fn clear_leftover(path: &Path) -> bool {
-    let is_free = fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok());
-    is_free && fs::remove_file(path).is_ok()
+    // The lock is held until the file is gone, so that nobody takes it into use in between.
+    let Ok(file) = fs::File::open(path) else {
+        return false;
+    };
+    file.try_lock().is_ok() && fs::remove_file(path).is_ok()
 }
 
 fn parent(path: &Path) -> &Path {
@@ -224,11 +262,13 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
+/// Says that a file or folder could not be read.
+pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(error);
     match error.kind() {
         io::ErrorKind::NotFound => failure.hint("check the path"),
         io::ErrorKind::PermissionDenied => failure.hint("ask its owner for the right to read it"),
+        io::ErrorKind::FileTooLarge => failure.hint("name a file that is a manifest or a saved plan"),
         _ => failure,
     }
 }
@@ -315,5 +355,39 @@ fn write_entry(path: &Path, entry: &Entry) -> io::Result<()> {
     match entry {
         Entry::Link(_) => Err(io::Error::other("links cannot be written on this system")),
         Entry::File { bytes, .. } => fs::write(path, bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_above_the_limit_is_refused_and_never_cut() {
+        assert_eq!(whole(&b"abc"[..], 3).ok().as_deref(), Some(&b"abc"[..]));
+        let kind = whole(&b"abcd"[..], 3).map_err(|error| error.kind());
+        assert_eq!(kind, Err(io::ErrorKind::FileTooLarge));
+    }
+
+    #[test]
+    fn what_somebody_wrote_after_the_reading_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("a.yaml");
+        fs::write(&place, "theirs").unwrap();
+        let new = Entry::file(&b"ours"[..]);
+        assert!(swap(&place, b"read", &new).is_err());
+        assert_eq!(fs::read(&place).unwrap(), b"theirs");
+        swap(&place, b"theirs", &new).unwrap();
+        assert_eq!(fs::read(&place).unwrap(), b"ours");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_leftover_is_cleared_only_when_nobody_writes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = locked(&folder.path().join("a.yaml"), &Entry::file(&b""[..])).unwrap();
+        assert!(!clear_leftover(file.path()) && file.path().exists());
+        file.as_file().unlock().unwrap();
+        assert!(clear_leftover(file.path()) && !file.path().exists());
     }
 }

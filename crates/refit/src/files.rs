@@ -102,7 +102,7 @@ pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<List
             listing.put_aside(path, "it is a link to nothing", "correct or remove the link");
             return Ok(listing);
         }
-        Err(error) => return Err(unreadable(path, &error)),
+        Err(error) => return Err(disk::unreadable(path, &error)),
     };
     if !metadata.is_dir() {
         listing.is_file = true;
@@ -113,7 +113,7 @@ pub(crate) fn list(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<List
         let here = path.join(&directory);
         if let Err(error) = enter(&here, &directory, (&is_wanted, &mut listing), &mut open) {
             if directory.is_empty() {
-                return Err(unreadable(path, &error));
+                return Err(disk::unreadable(path, &error));
             }
             listing.odd.push(Odd::unreadable(listing.shown(&directory), &error));
         }
@@ -134,6 +134,26 @@ impl Listing {
             odd: Vec::new(),
             leftovers: Vec::new(),
         }
+    }
+
+    /// Tells whether a path names a plain file of the folder that a walk could meet: behind no link, and not in `.git`.
+    pub(crate) fn can_hold(&self, name: &str) -> bool {
+        let mut place = self.root.clone();
+        let mut parts = name.split('/').peekable();
+        while let Some(part) = parts.next() {
+            place.push(part);
+            let Ok(found) = fs::symlink_metadata(&place) else {
+                return false;
+            };
+            let fits = match parts.peek() {
+                Some(_) => found.is_dir() && part != ".git",
+                None => found.is_file(),
+            };
+            if !fits || matches!(part, "" | "." | "..") {
+                return false;
+            }
+        }
+        true
     }
 
     fn of_one(mut self, path: &Path, metadata: &Metadata) -> Result<Self, Failure> {
@@ -260,17 +280,7 @@ fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
             Err(error) => return Err(error),
         }
         if length as u64 > SIZE_LIMIT {
-            let reason = format!("it has more than {} MiB", SIZE_LIMIT >> 20);
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+            return Err(disk::too_large(SIZE_LIMIT));
         }
-    }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::new(format!("could not read `{}`", path.display())).caused_by(error);
-    match error.kind() {
-        io::ErrorKind::NotFound => failure.hint("check the path"),
-        io::ErrorKind::PermissionDenied => failure.hint("ask its owner for the right to read it"),
-        _ => failure,
     }
 }

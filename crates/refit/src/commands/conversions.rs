@@ -75,7 +75,8 @@ struct What {
     /// Take in what no Kustomization reaches.
     #[arg(long)]
     all: bool,
-    /// A file with rules of your own, beside those that `refit.yaml` in PATH names; repeatable.
+    /// A file with rules of your own, beside those that `refit.yaml` names: the one in PATH, or the next above it in the same
+    /// Git repository; repeatable.
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
 }
@@ -145,7 +146,10 @@ pub(crate) fn convert(options: &Convert, global: &Global) -> Result<Answer, Fail
         unreached: seen.unreached(),
         findings: asked.findings(behind.as_ref(), written.findings),
     };
-    let state = converted_state(body.left.len() + body.findings.len(), body.changed.len());
+    // A warning about the release, such as an old catalog, leaves nothing to do in the files.
+    let is_left = |finding: &&Finding| finding.blocks() || !asked.aim.findings.contains(finding);
+    let left = body.left.len() + body.findings.iter().filter(is_left).count();
+    let state = converted_state(left, body.changed.len());
     let next = match (&behind, options.diff && !body.changed.is_empty()) {
         (Some(behind), true) => vec![again_to(&options.what, &behind.release)],
         (None, true) => vec![Next::run(

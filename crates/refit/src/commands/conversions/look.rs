@@ -175,7 +175,7 @@ impl Pass {
     /// Reads the files as well that kustomizations name although their names are none of manifests.
     fn survey_rest(&mut self, listing: &mut Listing, wanted: &Wanted) {
         listing.links.iter().for_each(|link| self.survey.note_link(link));
-        let is_file = |name: &String| fs::symlink_metadata(listing.root.join(name)).is_ok_and(|found| found.is_file());
+        let is_file = |name: &String| listing.can_hold(name);
         let names = self.survey.unseen().into_iter().filter(is_file);
         let names: Vec<Path> = names.map(Path::new).collect();
         if names.is_empty() {

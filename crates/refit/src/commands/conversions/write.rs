@@ -118,7 +118,7 @@ fn convert(
     let changes = reading.changes().map(|used| used.line_for(to)).collect();
     let diff = (way == Way::Diff).then(|| view::diff(&shown, &bytes, &reading.bytes));
     if way == Way::Write
-        && let Err(error) = disk::replace(&listing.root.join(name), &Entry::file(reading.bytes))
+        && let Err(error) = disk::swap(&listing.root.join(name), &bytes, &Entry::file(reading.bytes))
     {
         return Some(Err(not_written(&shown, &error)));
     }
