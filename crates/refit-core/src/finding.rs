@@ -141,8 +141,8 @@ codes! {
         "A symbolic link stands where a generated manifest belongs; links are not followed.",
         "upgrade the cluster whose file it points to, or commit a copy in place of the link";
     SeveralPlanes: Blocking,
-        "One file holds the controllers of several planes, so that no release tells what it should be.",
-        "give each plane a generated file of its own";
+        "One file holds the controllers of several planes, or files of one cluster define the same kinds in other versions, so that no release tells what is installed.",
+        "give each plane a generated file of its own, and all files of one cluster the same release";
     FilteredFile: Blocking,
         "Git attributes (LFS, filters) stand between the stored and the checked-out bytes of a file that would change.",
         "remove the attribute for this file, or upgrade it by hand";

@@ -283,6 +283,7 @@ fn cluster(root: Root, seen: &Sight<'_>) -> Cluster {
     for file in &files {
         findings.extend(about(file, &overlays, snapshot));
     }
+    findings.extend(problems::contrary(&files, catalog));
     findings.extend(duplicates(&root, &files, seen.streams));
     findings.extend(problems::too_large(&root, seen.large));
     findings.extend(synced::unevaluated(&root, seen.streams));

@@ -10,6 +10,7 @@
 mod explain;
 mod known;
 mod stored;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -195,6 +196,24 @@ pub fn find(start: &Start, to: &Version, available: &[Version], known: &Known<'_
     search(&mut Search::new(start, known), to, available)
 }
 
+/// Finds the same route and, after it, others that lead to the same release: as few hops first, then one more, a few in all.
+/// Which of them takes the fewest requests, only the files say.
+pub fn alternatives(
+    start: &Start,
+    to: &Version,
+    available: &[Version],
+    known: &Known<'_>,
+) -> Result<Vec<Route>, NoRoute> {
+    let mut all = Search::new(start, known);
+    let first = search(&mut all, to, available)?;
+    if first.hops.len() < 2 {
+        return Ok(vec![first]);
+    }
+    let others = all.ways().into_iter().skip(1);
+    let others: Vec<Route> = others.map(|way| all.route((&way, Goes::Around), to)).collect();
+    Ok(std::iter::once(first).chain(others).collect())
+}
+
 /// Finds the route of one definition, whatever the others of the releases are.
 pub(crate) fn find_of(
     crd: &str,
@@ -212,7 +231,7 @@ fn search(search: &mut Search<'_>, to: &Version, available: &[Version]) -> Resul
     let Search { start, known, .. } = *search;
     let target = known.of(to).ok_or_else(|| NoRoute::Unknown(to.clone()))?;
     if *to < start.from {
-        let lost = lost(start, &target);
+        let lost = stored::lost(start, &target);
         return Err(NoRoute::Downgrade {
             from: start.from.clone(),
             to: to.clone(),
@@ -230,12 +249,7 @@ fn search(search: &mut Search<'_>, to: &Version, available: &[Version]) -> Resul
         to: to.clone(),
         by: search.refusals(0, search.nodes.len() - 1),
     })?;
-    Ok(Route {
-        from: start.from.clone(),
-        to: to.clone(),
-        hops: search.hops(&releases),
-        source: start.stored.source.clone(),
-    })
+    Ok(search.route((&releases, Goes::Farthest), to))
 }
 
 /// What an upgrade without a version may do.
@@ -269,6 +283,15 @@ pub fn choose(start: &Start, targets: &[Version], available: &[Version], known: 
 struct Node {
     release: Version,
     matrix: Matrix,
+}
+
+/// How a way is among those that lead to the same release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goes {
+    /// Of those with the fewest hops it goes farthest first.
+    Farthest,
+    /// It is another one, taken for what the files need.
+    Around,
 }
 
 struct Search<'a> {
@@ -336,26 +359,6 @@ impl<'a> Search<'a> {
             .all(|(_, before, after)| after.all.contains(&before.storage))
     }
 
-    /// Gives the nodes of the shortest way after the start.
-    fn shortest(&self) -> Option<Vec<usize>> {
-        let last = self.nodes.len() - 1;
-        let mut hops_left: Vec<Option<usize>> = vec![None; self.nodes.len()];
-        hops_left[last] = Some(0);
-        for from in (0..last).rev() {
-            let next = (from + 1..=last).filter(|to| self.passes(from, *to));
-            hops_left[from] = next.filter_map(|to| hops_left[to]).min().map(|hops| hops + 1);
-        }
-        let mut way = Vec::new();
-        let (mut at, mut left) = (0, hops_left[0]?);
-        while left > 0 {
-            let fits = |to: &usize| hops_left[*to] == Some(left - 1) && self.passes(at, *to);
-            at = (at + 1..=last).rev().find(fits)?;
-            way.push(at);
-            left -= 1;
-        }
-        Some(way)
-    }
-
     /// Lists what refuses the step between two nodes, with the first release that does.
     fn refusals(&self, from: usize, to: usize) -> Vec<Refusal> {
         let refused = self
@@ -384,7 +387,16 @@ impl<'a> Search<'a> {
         between.find(lacks).unwrap_or(end).clone()
     }
 
-    fn hops(&self, way: &[usize]) -> Vec<Hop> {
+    fn route(&self, way: (&[usize], Goes), to: &Version) -> Route {
+        Route {
+            from: self.start.from.clone(),
+            to: to.clone(),
+            hops: self.hops(way),
+            source: self.start.stored.source.clone(),
+        }
+    }
+
+    fn hops(&self, (way, goes): (&[usize], Goes)) -> Vec<Hop> {
         let mut stored = self.start.stored.versions.clone();
         let mut managed = Some(&self.start.managed);
         let last = self.nodes.len() - 1;
@@ -408,7 +420,7 @@ impl<'a> Search<'a> {
                 from: before.clone(),
                 to: after.clone(),
                 floor: self.floor(before, after),
-                why: explain::why(after, &self.nodes[last].release, &refused_directly_by),
+                why: explain::why(after, &self.nodes[last].release, (&refused_directly_by, goes)),
                 refused_directly_by,
                 gate,
             });
@@ -470,30 +482,4 @@ impl<'a> Search<'a> {
             },
         }
     }
-}
-
-/// Lists the stored versions of the installed release that an older one lacks.
-fn lost(start: &Start, target: &Matrix) -> Vec<Stale> {
-    let mut lost = Vec::new();
-    for (crd, installed) in &start.installed {
-        let of_plane = |component: &String| start.components.contains(component);
-        if !installed.component.as_ref().is_none_or(of_plane) {
-            continue;
-        }
-        // A definition that the older release does not have stays as it is.
-        let Some(has) = target.get(crd).map(|versions| versions.all.as_slice()) else {
-            continue;
-        };
-        let mut stored = start.stored.versions.get(crd).cloned().unwrap_or_default();
-        stored.insert(installed.storage.clone());
-        let gone = stored.into_iter().filter(|version| !has.contains(version));
-        lost.extend(gone.map(|version| Stale {
-            crd: crd.clone(),
-            kind: installed.kind.clone(),
-            version,
-            used: Used::Stored,
-            storage: installed.storage.clone(),
-        }));
-    }
-    lost
 }

@@ -18,6 +18,7 @@ mod gates;
 mod built;
 mod law;
 mod needs;
+mod fewest;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::route::{Hop, Known, Stale};
 use order::{Model, Next, Obstacle};
 use state::State;
 
+pub use fewest::{Fewest, fewest};
 pub use schemas::Schemas;
 
 /// Clusters that are upgraded as one, mostly one alone.
@@ -106,6 +108,19 @@ pub struct Request {
     pub needs: Vec<usize>,
     /// What must be migrated in the clusters before it is merged; empty where nothing must. A conversion has a gate where
     /// managed fields in the old version would keep the new one from being applied.
+    pub gate: Vec<Stale>,
+    /// What must be migrated in other clusters, which apply what it converts.
+    pub beside: Vec<Beside>,
+}
+
+/// What must be migrated in another cluster before a request is merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// The index of the cluster.
+    pub cluster: usize,
+    /// Its installed release.
+    pub installed: Version,
+    /// What must be migrated.
     pub gate: Vec<Stale>,
 }
 

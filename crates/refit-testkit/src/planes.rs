@@ -12,7 +12,7 @@ use refit_core::catalog::Catalog;
 use refit_core::configuration::Spec;
 use refit_core::release::Version;
 use refit_core::roots::{self, Names};
-use refit_core::route::{self, Known, Source, Start, Stored};
+use refit_core::route::{self, Known, Route, Source, Start, Stored};
 use refit_core::streams::Streams;
 use refit_core::windows::{self, Cluster, Planned, Schemas, Situation};
 use refit_manifest::{Entry, Path, Tree};
@@ -317,10 +317,17 @@ pub fn seen<'a>(repositories: &'a [Made], streams: &'a [Streams]) -> Vec<Reposit
     seen.collect()
 }
 
-/// Gives the clusters as the program sees them, each with the route to its target and all components.
-pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<'_>) -> Vec<Cluster> {
+/// Gives the routes of a cluster to its target, the usual one first.
+pub fn routes(plane: &Plane, known: &Known<'_>) -> Vec<Route> {
     let stable = |version: &&Version| version.is_stable();
     let available: Vec<Version> = known.releases().filter(stable).cloned().collect();
+    let stored = Stored::concluded(known, Source::Since(plane.installed.clone()), &plane.installed, &[]);
+    let start = Start::at(&plane.installed, stored, components(), known);
+    route::alternatives(&start, &plane.target, &available, known).expect("a route")
+}
+
+/// Gives the clusters as the program sees them, each with the route to its target and all components.
+pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<'_>) -> Vec<Cluster> {
     let cluster = |plane: &Plane| {
         let said = Spec::default();
         let named = Names {
@@ -330,9 +337,7 @@ pub fn clusters(planes: &Planes, repositories: &[Repository<'_>], known: &Known<
         let platform = &repositories[0];
         let roots = roots::find(platform.tree, platform.streams, &[plane.generated()], &named);
         let root = roots.first().expect("a root");
-        let stored = Stored::concluded(known, Source::Since(plane.installed.clone()), &plane.installed, &[]);
-        let start = Start::at(&plane.installed, stored, components(), known);
-        let route = route::find(&start, &plane.target, &available, known).expect("a route");
+        let route = routes(plane, known).swap_remove(0);
         Cluster {
             names: vec![plane.name.clone()],
             repository: 0,
@@ -363,4 +368,27 @@ pub fn plan(
         schemas: &schemas(&clusters),
     });
     (clusters, planned)
+}
+
+/// Plans the requests of one plane by the route that takes the fewest, without schemas; gives the usual plan before it.
+pub fn fewest(planes: &Planes, catalog: &Catalog) -> (Planned, Planned) {
+    let known = Known::new(catalog);
+    let split = |made: &Made| Streams::split(&made.tree);
+    let streams: Vec<Streams> = planes.repositories.iter().map(split).collect();
+    let repositories = seen(&planes.repositories, &streams);
+    let clusters = clusters(planes, &repositories, &known);
+    let by = |route: &Route| {
+        let mut clusters = clusters.clone();
+        clusters[0].hops.clone_from(&route.hops);
+        windows::plan(&Situation {
+            repositories: &repositories,
+            clusters: &clusters,
+            known: &known,
+            schemas: &Schemas::default(),
+        })
+    };
+    let count = |_: &Route, planned: &Planned| planned.unfinished.is_empty().then_some(planned.requests.len());
+    let routes = routes(&planes.planes[0], &known);
+    let chosen = windows::fewest(&routes, |route| Ok::<_, std::convert::Infallible>(by(route)), count);
+    (by(&routes[0]), chosen.expect("no error").expect("a route").plan)
 }

@@ -7,10 +7,11 @@ use refit_kustomize::reach;
 use refit_manifest::{Path, Stream, parse, stream};
 
 use super::GeneratedFile;
+use crate::catalog::Catalog;
 use crate::configuration::{NamedCluster, Spec};
 use crate::detect::Source;
 use crate::finding::{Code, Finding};
-use crate::generated::{Generated, Role};
+use crate::generated::{Definition, Generated, Role};
 use crate::options::OddDomain;
 use crate::roots::Root;
 use crate::snapshot::{SIZE_LIMIT, Snapshot};
@@ -200,6 +201,56 @@ pub(super) fn several_planes(file: &GeneratedFile) -> Option<Finding> {
         );
         Finding::new(Code::SeveralPlanes, file.path.as_str(), message)
     })
+}
+
+/// Files of one cluster that define the same kinds in other versions: the cluster has what was applied last, so nothing that
+/// one of them says of served and stored versions holds.
+pub(super) fn contrary(files: &[GeneratedFile], catalog: &Catalog) -> Vec<Finding> {
+    let mut first: BTreeMap<String, (&GeneratedFile, Definition)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for file in files.iter().filter(|_| files.len() > 1) {
+        let manifest = Generated::read(&file.stream, catalog);
+        let mut others: BTreeMap<&Path, (&GeneratedFile, Vec<&str>)> = BTreeMap::new();
+        for (crd, definition) in manifest.definitions() {
+            match first.get(crd) {
+                Some((other, known)) if !serves_the_same(known, definition) => {
+                    others.entry(&other.path).or_insert((other, Vec::new())).1.push(crd);
+                }
+                Some(_) => {}
+                None => {
+                    first.insert(crd.to_owned(), (file, definition.clone()));
+                }
+            }
+        }
+        found.extend(others.into_values().map(|(other, crds)| differing(file, other, &crds)));
+    }
+    found
+}
+
+fn serves_the_same(one: &Definition, other: &Definition) -> bool {
+    let served = |definition: &Definition| definition.served().map(ToOwned::to_owned).collect::<BTreeSet<String>>();
+    one.storage() == other.storage() && served(one) == served(other)
+}
+
+fn differing(file: &GeneratedFile, other: &GeneratedFile, crds: &[&str]) -> Finding {
+    let version = |file: &GeneratedFile| {
+        let version = file.detection.version.as_ref();
+        version.map_or_else(|| "of an unclear release".to_owned(), ToString::to_string)
+    };
+    let named: Vec<String> = crds.iter().take(NAMED).map(|crd| format!("`{crd}`")).collect();
+    let more = match crds.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let message = format!(
+        "it is {} and has other versions than `{}`, which is {}, in {}{more}: the cluster has what is applied last",
+        version(file),
+        other.path,
+        version(other),
+        named.join(", ")
+    );
+    Finding::new(Code::SeveralPlanes, file.path.as_str(), message)
+        .with_remedy("take one of the two files away, or bring both to one release by hand first")
 }
 
 /// Controllers whose addresses name a domain that looks mistyped.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Floor, Hop, NoRoute, Refusal, Route, Source, Stale, Used};
+use super::{Floor, Goes, Hop, NoRoute, Refusal, Route, Source, Stale, Used};
 use crate::finding::{Code, Finding};
 use crate::release::Version;
 
@@ -10,7 +10,7 @@ use crate::release::Version;
 const STORED: &str = "kubectl get crd -o custom-columns=NAME:.metadata.name,STORED:.status.storedVersions";
 
 /// Says why a hop ends where it does.
-pub(super) fn why(to: &Version, end: &Version, refused: &[Refusal]) -> String {
+pub(super) fn why(to: &Version, end: &Version, (refused, goes): (&[Refusal], Goes)) -> String {
     let Some(first) = refused.first() else {
         return format!("{to} still has every version that objects are stored in once they are migrated");
     };
@@ -18,9 +18,12 @@ pub(super) fn why(to: &Version, end: &Version, refused: &[Refusal]) -> String {
     let kinds: Vec<String> = of_first
         .map(|refusal| format!("{} `{}`", refusal.kind, refusal.version))
         .collect();
+    let chosen = match goes {
+        Goes::Farthest => "of the ways with the fewest steps this one goes farthest",
+        Goes::Around => "of the ways there this one takes the fewest requests",
+    };
     format!(
-        "{end} cannot follow at once: {} no longer has {}, so the API server would refuse the definitions; of the ways \
-         with the fewest steps this one goes farthest",
+        "{end} cannot follow at once: {} no longer has {}, so the API server would refuse the definitions; {chosen}",
         first.release,
         kinds.join(", ")
     )

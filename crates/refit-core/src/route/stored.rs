@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Known, Stale, Used};
+use super::{Known, Matrix, Stale, Start, Used};
 use crate::evidence::Evidence;
 use crate::release::Version;
 
@@ -101,4 +101,30 @@ pub fn still_stale(gate: &[Stale], evidence: &Evidence) -> Vec<Stale> {
         }
     };
     gate.iter().filter(is_left).cloned().collect()
+}
+
+/// Lists the stored versions of the installed release that an older one lacks.
+pub(super) fn lost(start: &Start, target: &Matrix) -> Vec<Stale> {
+    let mut lost = Vec::new();
+    for (crd, installed) in &start.installed {
+        let of_plane = |component: &String| start.components.contains(component);
+        if !installed.component.as_ref().is_none_or(of_plane) {
+            continue;
+        }
+        // A definition that the older release does not have stays as it is.
+        let Some(has) = target.get(crd).map(|versions| versions.all.as_slice()) else {
+            continue;
+        };
+        let mut stored = start.stored.versions.get(crd).cloned().unwrap_or_default();
+        stored.insert(installed.storage.clone());
+        let gone = stored.into_iter().filter(|version| !has.contains(version));
+        lost.extend(gone.map(|version| Stale {
+            crd: crd.clone(),
+            kind: installed.kind.clone(),
+            version,
+            used: Used::Stored,
+            storage: installed.storage.clone(),
+        }));
+    }
+    lost
 }

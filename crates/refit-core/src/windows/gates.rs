@@ -4,7 +4,7 @@
 //! version of each of its managed fields; as long as it holds a field that such a version does not know, no other version
 //! can be applied (fluxcd/flux2#4862; tried on a real API server). Migrated managed fields name the storage version.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bundles::Bundle;
 use super::order::Step;
@@ -49,22 +49,23 @@ fn holds_all(state: &State<'_>, lane: usize, resource: &Resource, written: &BTre
     managed.all(|version| situation.schemas.holds_all(to, &resource.crd, version))
 }
 
-/// Lists the versions in managed fields that keep from being applied what a step converts.
-pub(super) fn managed(state: &State<'_>, changes: &[(File, Use)], step: &Step) -> BTreeSet<Stale> {
+/// Lists the versions in managed fields that keep from being applied what a step converts, for each lane that applies it.
+pub(super) fn managed(state: &State<'_>, changes: &[(File, Use)], step: &Step) -> BTreeMap<usize, BTreeSet<Stale>> {
     let is_object = |used: &Use| matches!(used.sort, Sort::Object | Sort::Item);
-    let mut gate = BTreeSet::new();
+    let mut gates: BTreeMap<usize, BTreeSet<Stale>> = BTreeMap::new();
     for (file, used) in changes.iter().filter(|(_, used)| is_object(used)) {
         let What::Version(version) = &used.what else { continue };
         let Some(resource) = state.resource(&(used.group.clone(), used.kind.clone())) else {
             continue;
         };
         for lane in state.appliers(file) {
-            if let Some(at) = applied_at(state, file, lane, step) {
-                gate.extend(stale(state, resource, version, (lane, at)));
+            let at = applied_at(state, file, lane, step);
+            if let Some(stale) = at.and_then(|at| stale(state, resource, version, (lane, at))) {
+                gates.entry(lane).or_default().insert(stale);
             }
         }
     }
-    gate
+    gates
 }
 
 /// Gives the release that is installed when a lane first applies a file after a step.

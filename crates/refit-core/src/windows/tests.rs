@@ -289,5 +289,6 @@ fn request(after: &Tree) -> Request {
         notes: Vec::new(),
         needs: Vec::new(),
         gate: Vec::new(),
+        beside: Vec::new(),
     }
 }

@@ -1,6 +1,8 @@
 //! How many requests a route takes, and why not fewer.
 
-use refit_testkit::planes::{Plane, Planes};
+use refit_core::catalog::Catalog;
+use refit_core::route::Known;
+use refit_testkit::planes::{self as made, Plane, Planes};
 
 use crate::support::{apply, lines, object, planes, planned, planned_with_schemas, sync};
 
@@ -176,4 +178,76 @@ fn from_0_41_to_2_9_applications_apart_take_one_conversion_before_each_later_hop
             "upgrade a from v2.8.8 to v2.9.4 [] needs [3]",
         ],
     );
+}
+
+#[test]
+fn of_several_routes_the_one_with_the_fewest_requests_is_taken() {
+    let release = format!("{RELEASE}/v2beta1");
+    let planes = plane(
+        ("v2.2.3", "v2.9.4"),
+        ["v1", "v1"],
+        &[("apps/r.yaml", &release, "HelmRelease")],
+    );
+    let (usual, fewest) = made::fewest(&planes, &Catalog::flux().unwrap());
+    assert_eq!(
+        lines(&planes, &usual),
+        [
+            "upgrade a from v2.2.3 to v2.6.4 [r.yaml] needs []",
+            "convert in platform [r.yaml] needs [0]",
+            "upgrade a from v2.6.4 to v2.8.8 [] needs [1]",
+            "upgrade a from v2.8.8 to v2.9.4 [] needs [2]",
+        ]
+    );
+    // 2.6 and 2.7 serve v2beta2 and v2: what goes with one hop needs no request before the next.
+    assert_eq!(fewest.requests.len(), 3);
+    assert!(lines(&planes, &fewest).iter().all(|line| line.starts_with("upgrade ")));
+}
+
+const STARTS: [&str; 3] = ["v2.2.3", "v2.6.4", "v2.7.5"];
+
+/// What takes fewer requests than by the route that goes farthest.
+const FEWER: [&str; 16] = [
+    "v2.2.3 OCIRepository v1beta2: 3 not 4",
+    "v2.2.3 HelmRepository v1beta1: 3 not 4",
+    "v2.2.3 HelmRepository v1beta2: 3 not 4",
+    "v2.2.3 HelmChart v1beta1: 3 not 4",
+    "v2.2.3 HelmChart v1beta2: 3 not 4",
+    "v2.2.3 Bucket v1beta1: 3 not 4",
+    "v2.2.3 Bucket v1beta2: 3 not 4",
+    "v2.2.3 HelmRelease v2beta1: 3 not 4",
+    "v2.2.3 HelmRelease v2beta2: 3 not 4",
+    "v2.6.4 GitRepository v1beta2: 2 not 3",
+    "v2.6.4 OCIRepository v1beta2: 2 not 3",
+    "v2.6.4 HelmRepository v1beta2: 2 not 3",
+    "v2.6.4 HelmChart v1beta2: 2 not 3",
+    "v2.6.4 Bucket v1beta2: 2 not 3",
+    "v2.6.4 Kustomization v1beta2: 2 not 3",
+    "v2.6.4 HelmRelease v2beta2: 2 not 3",
+];
+#[test]
+fn no_start_takes_more_requests_than_by_the_usual_route_and_these_take_fewer() {
+    let catalog = Catalog::flux().unwrap();
+    let known = Known::new(&catalog);
+    let mut fewer = Vec::new();
+    for start in STARTS {
+        let at = start.parse().unwrap();
+        let storage = |crd: &str| known.versions(crd, &at).unwrap().storage;
+        let source = storage("gitrepositories.source.toolkit.fluxcd.io");
+        let kustomize = storage("kustomizations.kustomize.toolkit.fluxcd.io");
+        for resource in catalog.resources() {
+            let versions = known.versions(&resource.crd, &at);
+            for version in versions.into_iter().flat_map(|versions| versions.served) {
+                let api_version = format!("{}/{version}", resource.group());
+                let apps = [("apps/r.yaml", &*api_version, &*resource.kind)];
+                let planes = plane((start, "v2.9.4"), [&source, &kustomize], &apps);
+                let (usual, fewest) = made::fewest(&planes, &catalog);
+                let (before, now) = (usual.requests.len(), fewest.requests.len());
+                assert!(fewest.unfinished.is_empty() || !usual.unfinished.is_empty());
+                if before != now {
+                    fewer.push(format!("{start} {} {version}: {now} not {before}", resource.kind));
+                }
+            }
+        }
+    }
+    assert_eq!(fewer, FEWER);
 }

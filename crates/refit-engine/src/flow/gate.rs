@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use refit_core::inventory::Group;
 use refit_core::migration;
 use refit_core::release::Version;
-use refit_core::route::{self, Hop, Stale, Used};
+use refit_core::route::{self, Stale, Used};
 use refit_core::stage::{Gate, Refutation, Stage, Wait};
 
 use super::detach;
@@ -76,7 +76,7 @@ pub(super) fn needs(
 ) -> Vec<Need> {
     let doubt = heard.refuted(request, Wait::Reconciled);
     let mut needs: Vec<Need> = reconciled(flow, group, (request, asked), doubt).into_iter().collect();
-    if asked.all.is_empty() {
+    if asked.all.is_empty() && request.beside.is_empty() {
         return needs;
     }
     let shown = flow.ask.snapshot.as_ref().map(|snapshot| &snapshot.evidence);
@@ -86,12 +86,15 @@ pub(super) fn needs(
         (_, None) => false,
     };
     let says = match (asked.left.is_empty(), asked.left.iter().any(is_seen)) {
+        // A snapshot is of one cluster.
+        (true, _) if !request.beside.is_empty() => Says::Nothing,
         (true, _) => Says::Yes,
         (false, true) => Says::No,
         (false, false) => Says::Nothing,
     };
-    let listed = if asked.left.is_empty() { &asked.all } else { &asked.left };
-    let mut gate = of(&request.hop, listed);
+    let is_done = asked.left.is_empty() && request.beside.is_empty();
+    let listed = if is_done { &asked.all } else { &asked.left };
+    let mut gate = of(request, listed);
     if let Some(evidence) = shown {
         let managed = asked.left.iter().filter(|stale| stale.used == Used::Managed);
         let unlisted: BTreeSet<&str> = managed
@@ -206,12 +209,36 @@ fn unseen(why: &str) -> Need {
     need
 }
 
-/// Gives the gate of what must be migrated before a hop.
-pub(super) fn of(hop: &Hop, stale: &[Stale]) -> Gate {
-    Gate {
+/// Gives the gate of what must be migrated before a request, in its own cluster and in others that apply what it converts:
+/// of these a snapshot of the own one says nothing.
+pub(super) fn of(request: &Request, stale: &[Stale]) -> Gate {
+    let mut gate = Gate {
         wait: Wait::Migrated,
         why: migration::summary(stale),
-        ways: migration::commands(stale, &hop.from),
-        shows: true,
+        ways: Vec::new(),
+        shows: request.beside.is_empty(),
+    };
+    if !stale.is_empty() {
+        gate.ways = migration::commands(stale, &request.hop.from);
     }
+    for beside in &request.beside {
+        let clusters = format!("`{}`", beside.clusters.join("`, `"));
+        let lines = migration::summary(&beside.gate);
+        gate.why.extend(
+            lines
+                .into_iter()
+                .map(|line| format!("{line} in {clusters}, which applies the same files")),
+        );
+        gate.ways.push(format!("{OTHERS}{}", beside.clusters.join(", ")));
+        gate.ways.extend(migration::commands(&beside.gate, &beside.installed));
+    }
+    gate
+}
+
+/// What stands before the commands that are for another cluster.
+const OTHERS: &str = "# in cluster ";
+
+/// Tells whether a line heads the commands that are for another cluster.
+pub(super) fn is_of_others(way: &str) -> bool {
+    way.starts_with(OTHERS)
 }

@@ -15,6 +15,7 @@ use refit_core::release::Version;
 use refit_core::request::{self, Way};
 use refit_core::route::Route;
 use refit_core::stage::{Confirmation, Conversion, Gate, Later, Place, Said, Stage, Wait};
+use refit_core::windows;
 use refit_manifest::Path;
 
 use super::ground::Flow;
@@ -47,14 +48,39 @@ pub(super) enum Leads {
     Nowhere,
 }
 
+/// A way with its requests in order.
+pub(super) struct Settled {
+    pub(super) way: Chosen,
+    ordered: Ordered,
+}
+
+/// Takes of all ways to a release the one that needs the fewest requests.
+pub(super) fn settle(flow: Flow<'_>, group: &Group<'_>, mut way: Chosen) -> Result<Settled, Error> {
+    let others = std::mem::take(&mut way.others);
+    let mut ways: Vec<Chosen> = std::iter::once(way).chain(others).collect();
+    let routes: Vec<Route> = ways.iter().map(|way| way.route.clone()).collect();
+    let plan = |route: &Route| match route.hops.is_empty() {
+        true => Ok(Ordered::default()),
+        false => order::of(flow, group, route),
+    };
+    let chosen = windows::fewest(&routes, plan, |route, ordered| ordered.count(route))?;
+    let (index, ordered) = chosen.map_or_else(Default::default, |chosen| (chosen.index, chosen.plan));
+    let way = ways.swap_remove(index);
+    Ok(Settled { way, ordered })
+}
+
 /// Finds the request that comes next.
-pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option<&Note>) -> Result<Option<Leg>, Error> {
-    let route = &way.route;
+pub(super) fn next(
+    flow: Flow<'_>,
+    group: &Group<'_>,
+    Settled { way, mut ordered }: Settled,
+    note: Option<&Note>,
+) -> Result<Option<Leg>, Error> {
+    let (way, route) = (&way, &way.route);
     let nominal = way.concluded.as_ref().unwrap_or(route);
     if nominal.hops.is_empty() {
         return Ok(None);
     }
-    let mut ordered = order::of(flow, group, route)?;
     let Some(first) = ordered.requests.first() else {
         return Ok(Some(stuck(flow, group, (route, ordered.findings))));
     };
@@ -79,7 +105,10 @@ pub(super) fn next(flow: Flow<'_>, group: &Group<'_>, way: &Chosen, note: Option
     if let job::State::There(name, namespace) = &job {
         let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
         let migrations = needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated);
-        migrations.for_each(|need| need.gate.ways = vec![seen.clone()]);
+        migrations.for_each(|need| {
+            let beside = need.gate.ways.iter().skip_while(|way| !gate::is_of_others(way));
+            need.gate.ways = std::iter::once(seen.clone()).chain(beside.cloned()).collect();
+        });
     }
     let words = words::of(flow, (first, &asked), needs, &heard)?;
     let mut confirmations = migrations(group);
@@ -123,6 +152,7 @@ fn bring(ordered: &mut Ordered, job: Option<&BTreeMap<Path, Arc<[u8]>>>) {
         stage: Stage::Migrate,
         hop: first.hop.clone(),
         gate: Vec::new(),
+        beside: Vec::new(),
         edits: Edits {
             files: files.clone(),
             conversions: files.keys().map(brought).collect(),
@@ -188,10 +218,10 @@ fn later(flow: Flow<'_>, group: &Group<'_>, request: &Request) -> Later {
     Later {
         stage: request.stage,
         title,
-        gate: (!request.gate.is_empty())
+        gate: (!request.gate.is_empty() || !request.beside.is_empty())
             .then(|| Gate {
                 ways: Vec::new(),
-                ..gate::of(&request.hop, &request.gate)
+                ..gate::of(request, &request.gate)
             })
             .into_iter()
             .collect(),

@@ -5,8 +5,8 @@ use refit_core::progress::{Beside, Cause, Other};
 use refit_core::report::{DecisionLine, Next, RequestLine};
 use refit_core::stage::Gate;
 
-use super::observe;
 use super::prepare::Work;
+use super::{gate, observe};
 use crate::ports::{ChangeRequest, RequestState};
 
 /// The most commands that are listed; more stand in the text of the request.
@@ -77,7 +77,7 @@ pub(super) fn gates(gates: &[Gate], option: &str) -> Vec<Next> {
     }
     let ways = gates.iter().flat_map(|gate| {
         let what = gate.wait.ways();
-        if gate.ways.len() > FEW {
+        if gate.ways.len() > FEW || gate.ways.iter().any(|way| gate::is_of_others(way)) {
             return vec![Next::say(format!("{what}: its text has the commands"))];
         }
         gate.ways.iter().map(|way| Next::run(way.as_str(), what)).collect()

@@ -27,14 +27,32 @@ pub(super) struct Ordered {
     pub(super) findings: Vec<Finding>,
 }
 
+impl Ordered {
+    /// Counts the requests, where they lead to the end of a route.
+    pub(super) fn count(&self, route: &Route) -> Option<usize> {
+        let upgrades = self.requests.iter().filter(|request| request.stage == Stage::Upgrade);
+        let is_whole = upgrades.count() == route.hops.len() && !self.findings.iter().any(Finding::blocks);
+        is_whole.then_some(self.requests.len())
+    }
+}
+
 /// One request of a route.
 pub(super) struct Request {
     pub(super) stage: Stage,
     pub(super) hop: Hop,
     /// What must be migrated before its merge.
     pub(super) gate: Vec<Stale>,
+    /// What must be migrated in other clusters, which apply what it converts.
+    pub(super) beside: Vec<Beside>,
     /// What it converts.
     pub(super) edits: Edits,
+}
+
+/// What must be migrated in other clusters before a request is merged.
+pub(super) struct Beside {
+    pub(super) clusters: Vec<String>,
+    pub(super) installed: Version,
+    pub(super) gate: Vec<Stale>,
 }
 
 impl Request {
@@ -94,7 +112,7 @@ pub(super) fn of(flow: Flow<'_>, group: &Group<'_>, route: &Route) -> Result<Ord
         known: &known,
         schemas: &schemas,
     });
-    Ok(fitted(planned, place, route))
+    Ok(fitted(planned, (&clusters, place), route))
 }
 
 /// Adds the schemas of the release that the next hop brings: its contents are needed for the hop anyway. Those of later
@@ -112,7 +130,7 @@ fn add_next(flow: Flow<'_>, route: &Route, schemas: &mut Schemas) {
 }
 
 /// Keeps what is about one cluster.
-fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
+fn fitted(planned: Planned, (clusters, place): (&[Cluster], usize), route: &Route) -> Ordered {
     let mut ordered = Ordered::default();
     for request in planned.requests {
         let (stage, cluster, from) = match &request.stage {
@@ -131,6 +149,11 @@ fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
             stage,
             hop: hop.clone(),
             gate: request.gate,
+            beside: request
+                .beside
+                .into_iter()
+                .map(|beside| named(beside, clusters))
+                .collect(),
             edits: Edits {
                 files: request
                     .edits
@@ -144,8 +167,10 @@ fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
         });
     }
     ordered.findings.extend(planned.findings);
+    let opens = ordered.requests.first().map(|request| request.hop.to.clone());
     let stuck = planned.stuck.iter().filter(|stuck| stuck.cluster == place);
-    ordered.findings.extend(stuck.map(finding));
+    let (now, later): (Vec<&Stuck>, Vec<&Stuck>) = stuck.partition(|stuck| opens.as_ref() == Some(&stuck.refused_by));
+    ordered.findings.extend(later.into_iter().map(finding));
     // What only a later hop refuses is still time for.
     if !ordered.requests.is_empty() {
         let later = ordered
@@ -154,7 +179,17 @@ fn fitted(planned: Planned, place: usize, route: &Route) -> Ordered {
             .filter(|finding| !matches!(finding.code, Code::OrderUnsafe | Code::UnreadableManifest));
         later.for_each(|finding| finding.severity = Severity::Warning);
     }
+    ordered.findings.extend(now.into_iter().map(finding));
     ordered
+}
+
+fn named(beside: windows::Beside, clusters: &[Cluster]) -> Beside {
+    let cluster = clusters.get(beside.cluster);
+    Beside {
+        clusters: cluster.map(|cluster| cluster.names.clone()).unwrap_or_default(),
+        installed: beside.installed,
+        gate: beside.gate,
+    }
 }
 
 fn conversions(changes: &[Use]) -> Vec<Conversion> {

@@ -170,12 +170,14 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
         }
         Choice::To(way) => way,
     };
+    let settled = journey::settle(flow, group, *way)?;
+    let way = &settled.way;
     body.to = way.route.to.to_string();
     body.route = way.route.hops.iter().map(hop).collect();
     body.findings.extend(way.findings.iter().cloned());
     body.findings.extend(told(flow, group, &from));
     let note = notes::read(ports, &journey::id(flow, group, &way.route.to))?;
-    let Some(leg) = journey::next(flow, group, &way, note.as_ref())? else {
+    let Some(leg) = journey::next(flow, group, settled, note.as_ref())? else {
         return Ok(blocked(body, ask));
     };
     body.findings.extend(leg.findings.iter().cloned());

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use refit_core::applied::{self, Reached, Repository};
 use refit_core::finding::Finding;
 use refit_core::inventory::Group;
+use refit_core::meant::{Meant, Survey};
 use refit_core::release::Version;
 use refit_core::served::{self, Case};
 use refit_core::snapshot::Snapshot;
 use refit_core::stage::Stage;
 use refit_core::streams::Streams;
+use refit_kustomize::reach;
 use refit_manifest::{Entry, Path};
 
 use super::ground::Flow;
@@ -45,6 +47,7 @@ fn all(
     for generated in group.files() {
         files.remove(&generated.path);
     }
+    let unbuilt = unbuilt(snapshot, group, &files);
     let mut tree = snapshot.tree.clone();
     for (path, bytes) in edits {
         let bytes = Arc::clone(bytes);
@@ -66,7 +69,30 @@ fn all(
         from,
         to,
     };
-    Ok(served::look(&case, &tree, &files))
+    let mut findings = served::look(&case, &tree, &files);
+    findings.extend(unbuilt);
+    Ok(findings)
+}
+
+/// Finds kustomizations of what a group applies beside its own directories that cannot be built, as a scan does; those of the
+/// own ones are told where they are built.
+fn unbuilt(snapshot: &Snapshot, group: &Group<'_>, files: &BTreeSet<Path>) -> Vec<Finding> {
+    let mut applied = files.clone();
+    for path in group.clusters().flat_map(|cluster| &cluster.root.build.kustomizations) {
+        applied.remove(path);
+    }
+    if !applied.iter().any(reach::is_kustomization) {
+        return Vec::new();
+    }
+    let mut survey = Survey::new();
+    for (path, seen) in &snapshot.paths {
+        match snapshot.tree.bytes(path) {
+            _ if seen.linked || seen.submodule => survey.note_link(path.as_str()),
+            Some(bytes) => survey.note(path, bytes, None),
+            None => survey.note(path, b"", None),
+        }
+    }
+    survey.broken(&Meant::Reached(applied), ToOwned::to_owned)
 }
 
 /// Gives the platform repository as what clusters apply files of.

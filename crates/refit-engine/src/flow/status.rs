@@ -135,6 +135,8 @@ fn newest(ground: &Ground, installed: Option<&Version>, available: Option<&Versi
 struct OnTheWay {
     route: Route,
     leg: Leg,
+    /// What blocks the request.
+    blocks: Vec<Finding>,
 }
 
 impl OnTheWay {
@@ -163,9 +165,14 @@ fn on_the_way(flow: Flow<'_>, seen: &Seen<'_>, installed: Option<&Version>) -> R
         return Ok(None);
     };
     let note = notes::read(flow.ports, &journey::id(flow, seen.group, &way.route.to))?;
-    let leg = journey::next(flow, seen.group, &way, note.as_ref())?;
-    let route = way.route;
-    Ok(leg.map(|leg| OnTheWay { route, leg }))
+    let settled = journey::settle(flow, seen.group, *way)?;
+    let (route, findings) = (settled.way.route.clone(), settled.way.findings.clone());
+    let Some(leg) = journey::next(flow, seen.group, settled, note.as_ref())? else {
+        return Ok(None);
+    };
+    let blocks = findings.iter().chain(&leg.findings).filter(|finding| finding.blocks());
+    let blocks = blocks.cloned().collect();
+    Ok(Some(OnTheWay { route, leg, blocks }))
 }
 
 /// Decides state and next actions.
@@ -178,7 +185,11 @@ fn settle(
     let Seen { group, cluster, .. } = *seen;
     let option = flow.ground.option(group);
     let gate = under.map(|under| under.leg.place.gate.as_slice()).unwrap_or_default();
-    if let Some(open) = own.first() {
+    if let (Some(_), Some(under)) = (own.first(), under)
+        && let Some(next) = held_up(flow, under, status)
+    {
+        (status.state, status.next) = (State::Blocked, next);
+    } else if let Some(open) = own.first() {
         (status.state, status.next) = open_one(flow, open, (gate, &option))?;
     } else if let Some(held) = held(flow, seen)? {
         let open = match held {
@@ -221,6 +232,16 @@ fn settle(
         offer(flow.ground, &option, status);
     }
     Ok(())
+}
+
+/// Adds what a snapshot shows to block the open request, and gives the ways on; `None` where it shows nothing of that kind.
+fn held_up(flow: Flow<'_>, under: &OnTheWay, status: &mut ClusterStatus) -> Option<Vec<Next>> {
+    flow.ask.snapshot.as_ref()?;
+    let new = under.blocks.iter().filter(|finding| !status.findings.contains(finding));
+    let new: Vec<Finding> = new.cloned().collect();
+    status.findings.extend(new);
+    let blocks = status.findings.iter().any(Finding::blocks);
+    blocks.then(|| shown::remedies(&status.findings))
 }
 
 /// Decides state and next actions where a request is open.
@@ -384,6 +405,14 @@ fn sentence(status: &ClusterStatus) -> String {
         }
         State::Blocked if status.installed.is_empty() => {
             format!("what `{cluster}` runs is unclear; findings block an upgrade")
+        }
+        State::Blocked if !status.requests.is_empty() => {
+            let number = status
+                .requests
+                .first()
+                .map(|request| request.number)
+                .unwrap_or_default();
+            format!("`{cluster}` runs {installed}, and findings block request {number}")
         }
         State::Blocked if status.route.as_ref().is_some_and(|route| route.merged > 0) => {
             format!(

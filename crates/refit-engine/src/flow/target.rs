@@ -32,6 +32,8 @@ pub(super) struct Way {
     pub(super) findings: Vec<Finding>,
     /// The same way by what is concluded without a snapshot, where there is one: what its gates ask for is to be shown.
     pub(super) concluded: Option<Route>,
+    /// Other ways to the same release, which take fewer requests where the files need fewer conversions for them.
+    pub(super) others: Vec<Way>,
 }
 
 impl Way {
@@ -47,6 +49,7 @@ impl Way {
             route,
             findings,
             concluded: None,
+            others: Vec::new(),
         }
     }
 }
@@ -72,7 +75,8 @@ pub(super) fn choose(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Resul
     let start = concluded(flow, group, from, (&known, &find))?;
     match find(&seen(flow, &start)) {
         Ok(route) if is_there => {
-            let way = with_concluded(flow, Way::of(route), || find(&start).ok());
+            let all = |start: &Start| route::alternatives(start, &to, &flow.ground.versions, &known);
+            let way = with_others(flow, route, (&start, &all));
             return Ok(Choice::To(Box::new(way)));
         }
         Ok(_) => {}
@@ -123,20 +127,39 @@ fn newest(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Result<Choice, E
         });
     };
     let to = route.to.clone();
-    let mut way = with_concluded(flow, Way::of(route), || find(&start, &to).ok());
+    let all = |start: &Start| route::alternatives(start, &to, &ground.versions, &known);
+    let mut way = with_others(flow, route, (&start, &all));
     if let Some((newest, reason)) = chosen.skipped.first() {
         let message = format!("chosen because {newest} cannot be reached: {reason}");
-        way.findings
-            .push(Finding::new(Code::TargetChosen, to.to_string(), message));
+        let chosen = Finding::new(Code::TargetChosen, to.to_string(), message);
+        let others = way.others.iter_mut();
+        others.for_each(|other| other.findings.push(chosen.clone()));
+        way.findings.push(chosen);
     }
     Ok(Choice::To(Box::new(way)))
 }
 
-/// Adds the route without a snapshot, where there is one to compare it with.
-fn with_concluded(flow: Flow<'_>, way: Way, find: impl FnOnce() -> Option<Route>) -> Way {
+/// How all routes to a release are found.
+type All<'a> = dyn Fn(&Start) -> Result<Vec<Route>, NoRoute> + 'a;
+
+/// Adds the other ways, and to each the route without a snapshot, where there is one to compare it with: which ways there are
+/// does not depend on what is stored.
+fn with_others(flow: Flow<'_>, route: Route, (start, all): (&Start, &All<'_>)) -> Way {
+    let with_snapshot = flow.ask.snapshot.is_some();
+    let concluded = all(start).unwrap_or_default();
+    let seen = match with_snapshot {
+        true => all(&seen(flow, start)).unwrap_or_default(),
+        false => concluded.clone(),
+    };
+    let one = |(place, route): (usize, Route)| Way {
+        concluded: concluded.get(place).filter(|_| with_snapshot).cloned(),
+        ..Way::of(route)
+    };
+    let mut ways = seen.into_iter().enumerate().map(one);
+    let first = ways.next().unwrap_or_else(|| Way::of(route));
     Way {
-        concluded: flow.ask.snapshot.as_ref().and_then(|_| find()),
-        ..way
+        others: ways.collect(),
+        ..first
     }
 }
 

@@ -6,7 +6,7 @@ use refit_core::report::{Reports, State};
 use refit_engine::ports::{CommitId, Repository};
 use refit_engine::{Ask, Commits, Others};
 
-use crate::world::{World, ask, manifest, message, one, told, upgrade_asked};
+use crate::world::{World, ask, example, manifest, message, one, told, upgrade_asked};
 
 const V71: &[&str] = &["v1beta2", "v1"];
 
@@ -269,4 +269,37 @@ fn generated_files_are_found_by_content_under_any_name_also_two_in_one_cluster()
         .map(|file| file.path.as_str())
         .collect();
     assert_eq!(generated, ["infra/live/more/two.yaml", "infra/live/plane/one.yml"]);
+}
+
+#[test]
+fn files_of_one_cluster_that_define_the_same_kinds_in_other_versions_block() {
+    let second = "clusters/production/flux-old/gotk-components.yaml";
+    let plan = |version: &str| {
+        let old = example(version).replace("flux-system", "flux-old");
+        let world = World::routed("v2.6.4", &[(second, &old)]);
+        one(world.run(|ports| refit_engine::plan(ports, &ask(""))).unwrap().report())
+    };
+    for older in ["v2.2.3", "v2.8.8"] {
+        let report = plan(older);
+        assert_eq!(report.state, State::Blocked, "{older}: {report:#?}");
+        let mut blocks = report.body.findings.iter().filter(|finding| finding.blocks());
+        let finding = blocks.next().unwrap();
+        assert_eq!(finding.code.word(), "SeveralPlanes");
+        let between = format!("which is {older}, in");
+        assert!(finding.message.contains(&between), "{}", finding.message);
+        assert!(
+            finding.message.ends_with("the cluster has what is applied last"),
+            "{}",
+            finding.message
+        );
+        assert!(blocks.next().is_none());
+    }
+    let same = plan("v2.6.4");
+    assert!(
+        same.body
+            .findings
+            .iter()
+            .all(|finding| finding.code.word() != "SeveralPlanes"),
+        "{same:#?}"
+    );
 }

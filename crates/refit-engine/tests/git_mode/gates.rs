@@ -248,3 +248,56 @@ fn what_a_release_reads_otherwise_is_told_by_the_request_that_brings_it_and_not_
     merge(&world);
     assert_eq!(told("flux@v2.8.8"), Vec::<String>::new());
 }
+
+#[test]
+fn a_snapshot_that_blocks_an_open_request_blocks_its_status_too() {
+    let world = World::routed("v2.6.4", &[]);
+    upgrade(&world, "");
+    let mut old = (*snapshot(&example("v2.6.4"), &[])).clone();
+    old.evidence.kubernetes = Some("v1.29.0".parse().unwrap());
+    let ask = Ask {
+        snapshot: Some(std::rc::Rc::new(old)),
+        ..ask("")
+    };
+    let report = world.run(|ports| refit_engine::status(ports, &ask)).unwrap();
+    assert_eq!(report.state, State::Blocked, "{report:#?}");
+    assert_eq!(report.message, "`production` runs v2.6.4, and findings block request 1");
+    let findings = report.body.clusters[0].findings.iter();
+    let blocks: Vec<&str> = findings.filter(|one| one.blocks()).map(|one| one.code.word()).collect();
+    assert_eq!(blocks, ["KubernetesTooOld"]);
+    let opens = |next: &refit_core::report::Next| next.text.contains("open the draft");
+    assert!(!report.next.iter().any(opens), "{:?}", report.next);
+    let now = Ask {
+        snapshot: Some(snapshot(&example("v2.6.4"), &[])),
+        ..ask.clone()
+    };
+    let report = world.run(|ports| refit_engine::status(ports, &now)).unwrap();
+    assert_eq!(report.state, State::Waiting);
+}
+
+#[test]
+fn a_plan_names_a_kustomization_of_an_application_that_cannot_be_built() {
+    let apps = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\
+        spec:\n  path: ./apps\n  sourceRef: {kind: GitRepository, name: flux-system}\n";
+    let broken = |resources: &str| {
+        let files = [
+            ("clusters/production/apps.yaml", apps),
+            ("apps/kustomization.yaml", resources),
+            (
+                "apps/there.yaml",
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+            ),
+        ];
+        let report = plan(&World::routed("v2.8.8", &files), "");
+        let findings = report.body.findings.into_iter();
+        let broken = findings.filter(|one| one.code.word() == "OverlayBroken");
+        broken
+            .map(|one| format!("{}: {}", one.subject, one.message))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(broken("resources: [there.yaml]\n"), Vec::<String>::new());
+    assert_eq!(
+        broken("resources:\n- there.yaml\n- missing.yaml\n"),
+        ["apps/kustomization.yaml:3: it names `missing.yaml`, which is not there"]
+    );
+}

@@ -13,7 +13,7 @@ use crate::applied::File;
 use crate::windows::made::Made;
 use crate::windows::order::{Forms, Model, Step};
 use crate::windows::seen::{Kind, Seen};
-use crate::windows::{Request, Stage, gates};
+use crate::windows::{Beside, Request, Stage, gates};
 
 /// The most requests that convert in one repository before one hop; more are rules that bring each other back.
 const ROUNDS: usize = 8;
@@ -102,7 +102,16 @@ impl State<'_> {
             let bytes = Arc::clone(bytes);
             self.trees[file.repository].insert(file.path.clone(), Entry::File { bytes, executable });
         }
-        let mut gate = gates::managed(self, &made.changes, step);
+        let mut gates = gates::managed(self, &made.changes, step);
+        let mut gate = gates.remove(&lane).unwrap_or_default();
+        let beside = gates.into_iter().filter_map(|(cluster, gate)| {
+            Some(Beside {
+                cluster,
+                installed: self.release(cluster)?.clone(),
+                gate: gate.into_iter().collect(),
+            })
+        });
+        let beside: Vec<Beside> = beside.collect();
         let (repository, stage) = match step {
             Step::Convert { repository, .. } => (
                 *repository,
@@ -138,6 +147,7 @@ impl State<'_> {
             notes: made.notes,
             needs: Vec::new(),
             gate: gate.into_iter().collect(),
+            beside,
         })
     }
 
