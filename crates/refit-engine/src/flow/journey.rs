@@ -102,14 +102,7 @@ pub(super) fn next(
     findings.extend(behaviour::look(flow, group, first));
     let asked = gate::migrations(flow, way, first);
     let mut needs = gate::needs(flow, group, (first, &asked), &heard);
-    if let job::State::There(name, namespace) = &job {
-        let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
-        let migrations = needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated);
-        migrations.for_each(|need| {
-            let beside = need.gate.ways.iter().skip_while(|way| !gate::is_of_others(way));
-            need.gate.ways = std::iter::once(seen.clone()).chain(beside.cloned()).collect();
-        });
-    }
+    watch(&job, &mut needs);
     let words = words::of(flow, (first, &asked), needs, &heard)?;
     let mut confirmations = migrations(group);
     confirmations.extend(words.confirmed);
@@ -137,6 +130,18 @@ pub(super) fn next(
         said: words.new,
         leads: Leads::On,
     }))
+}
+
+/// Puts the line that waits for a Job that is there in the place of the commands for the own cluster.
+fn watch(job: &job::State, needs: &mut [gate::Need]) {
+    let job::State::There(name, namespace) = job else {
+        return;
+    };
+    let seen = format!("kubectl -n {namespace} wait --for=condition=complete job/{name} --timeout=30m");
+    for need in needs.iter_mut().filter(|need| need.gate.wait == Wait::Migrated) {
+        let beside = need.gate.ways.iter().skip_while(|way| !gate::is_of_others(way));
+        need.gate.ways = std::iter::once(seen.clone()).chain(beside.cloned()).collect();
+    }
 }
 
 /// Adds the request that brings the Job which migrates, before the one that waits for it.

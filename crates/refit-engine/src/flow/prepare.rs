@@ -156,10 +156,7 @@ fn forward(flow: Flow<'_>, picked: &Picked<'_>) -> Result<Planned, Error> {
     body.findings
         .retain(|finding| finding.code != Code::VersionUnclear || stated.is_none());
     body.from = from.to_string();
-    let broken = broken::look(flow, group, &from)?;
-    let is_broken = broken.findings.iter().any(Finding::blocks);
-    body.findings.extend(broken.findings);
-    body.repair = broken.steps;
+    let is_broken = mend(flow, (group, &from), &mut body)?;
     let way = match target::choose(flow, group, &from)? {
         Choice::Nothing(_) if is_broken => return Ok(blocked(body, ask)),
         Choice::Nothing(message) => return Ok(nothing(body, ask, (message, served::standing(flow, group, &from)?))),
@@ -222,6 +219,15 @@ fn began_later(flow: Flow<'_>, group: &Group<'_>, from: &Version) -> Option<Find
     finding.severity = Severity::Warning;
     (since > from)
         .then(|| finding.with_remedy("name the release that the plane was first installed with, or leave it out"))
+}
+
+/// Adds what mends a broken plane; tells whether it is one.
+fn mend(flow: Flow<'_>, (group, from): (&Group<'_>, &Version), body: &mut report::Plan) -> Result<bool, Error> {
+    let broken = broken::look(flow, group, from)?;
+    let is_broken = broken.findings.iter().any(Finding::blocks);
+    body.findings.extend(broken.findings);
+    body.repair = broken.steps;
+    Ok(is_broken)
 }
 
 /// The request that comes next and what the generator writes before and after it.
