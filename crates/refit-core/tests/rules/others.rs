@@ -196,7 +196,7 @@ fn a_part_of_an_object_need_not_hold_what_the_whole_must() {
             object(
                 "helm.toolkit.fluxcd.io/v2beta2",
                 "HelmRelease",
-                "  chart: {spec: {valuesFile: a}}\n",
+                "  chart: {spec: {valuesFile: a, valuesFiles: [b]}}\n",
             ),
             "v2",
         ),
@@ -212,6 +212,45 @@ fn a_part_of_an_object_need_not_hold_what_the_whole_must() {
         );
         assert!(!text.contains("valuesFile:"), "{text}");
     }
+}
+
+#[test]
+fn a_patch_does_not_fill_a_list_that_it_would_replace() {
+    let rules = catalog().rules().open_at(&Version::new(2, 9, 0));
+    let part = |api: &str, kind: &str, spec: &str, wanted: &str| {
+        let text = object(api, kind, spec);
+        let stream = Stream::split(text.as_bytes().into()).unwrap();
+        convert_part(stream.documents()[0].root().unwrap(), Some(wanted), &rules)
+    };
+    let release = |spec: &str| part("helm.toolkit.fluxcd.io/v2beta1", "HelmRelease", spec, "v2");
+    let sync = |spec: &str| part("kustomize.toolkit.fluxcd.io/v1beta1", "Kustomization", spec, "v1");
+    for converted in [
+        release("  chart: {spec: {valuesFile: a}}\n"),
+        sync("  patchesJson6902: []\n"),
+        sync("  patchesStrategicMerge: [{kind: A}]\n"),
+        part(
+            "source.toolkit.fluxcd.io/v1beta2",
+            "HelmChart",
+            "  valuesFile: a\n",
+            "v1",
+        ),
+    ] {
+        assert!(converted.is_untouched() && converted.is_stopped(), "{converted:#?}");
+        assert_eq!(converted.reviews.len(), 1, "{converted:#?}");
+        assert!(converted.reviews[0].message.contains("a patch replaces the whole list"));
+    }
+    let other = release("  chart: {spec: {valuesFiles: [a]}}\n");
+    assert!(!other.is_untouched() && other.reviews.len() == 1, "{other:#?}");
+    assert_eq!(other.reviews[0].field, "spec.chart.spec.valuesFiles");
+    let again = part(
+        "helm.toolkit.fluxcd.io/v2",
+        "HelmRelease",
+        "  chart: {spec: {valuesFiles: [a]}}\n",
+        "v2",
+    );
+    assert_eq!(again, Default::default(), "what is converted is told no more");
+    let item = release("  postRenderers: [{kustomize: {patchesJson6902: [{target: {kind: A}, patch: []}]}}]\n");
+    assert!(!item.is_untouched() && item.reviews.is_empty(), "{item:#?}");
 }
 
 #[test]

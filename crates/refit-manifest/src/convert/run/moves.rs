@@ -1,8 +1,11 @@
 //! Operations that take a value from one place to another.
 
+use std::cmp::Ordering;
+
 use super::super::draft::{Draft, Entry, Hindrance, Item, Mapping, Sequence, check_whole};
-use super::super::field::{At, text_of};
+use super::super::field::{At, Field, Step, text_of};
 use super::super::rule::{Place, Weight};
+use super::super::version::compare_versions;
 use super::steps::item_of;
 use super::{Runner, shown};
 
@@ -87,6 +90,43 @@ impl<'a> Runner<'a, '_> {
             return Ok(());
         };
         self.drop_equal(old, &value, &known, &text_of(new))
+    }
+
+    /// Tells whether a part may fill a list, whose items replace those of the object; tells a person where it may not, and
+    /// where the object may fill the list that the part writes.
+    ///
+    /// A part that writes both fields replaces both, before and after. An item of a list is written whole in a part, too.
+    pub(super) fn may_fill(&mut self, from: &Field, to: &Field) -> bool {
+        let (old, new) = (from.steps(), to.steps());
+        if new.contains(&Step::Each) {
+            return true;
+        }
+        let written = |steps: &[Step]| self.found(steps).first().and_then(|place| self.out.draft.at(place));
+        let (value, list) = (written(old), written(new));
+        let raised = self
+            .subject
+            .wanted
+            .and_then(|wanted| compare_versions(self.subject.version, wanted));
+        let (old, new) = (from.to_string(), to.to_string());
+        match (value, list) {
+            (Some(_), Some(_)) => return true,
+            (Some(value), None) => {
+                let message = format!(
+                    "`{old}` would become part of `{new}`, but a patch replaces the whole list: what the object has there \
+                     would be lost; write the whole list by hand"
+                );
+                self.review(Weight::Stop, &old, value.origin(), &message);
+            }
+            (None, Some(list)) if raised == Some(Ordering::Less) => {
+                let message = format!(
+                    "a patch replaces the whole list, of which `{old}` of the object becomes a part; write here what it \
+                     has there, too"
+                );
+                self.review(Weight::Review, &new, list.origin(), &message);
+            }
+            _ => {}
+        }
+        false
     }
 
     /// Puts a value, or the items of a list, into a list.

@@ -19,6 +19,7 @@ impl<'a> Runner<'a, '_> {
             Operation::Move { from, to } => self.pairwise(from, to, Self::relocate),
             Operation::Copy { from, to } => self.pairwise(from, to, Self::copy),
             Operation::Contract { old, new } => self.pairwise(old, new, Self::contract),
+            Operation::Insert { from, to, .. } if is_part && !self.may_fill(from, to) => {}
             Operation::Insert { from, to, place } => {
                 self.pairwise(from, to, |runner, from, to| runner.insert(from, to, *place));
             }

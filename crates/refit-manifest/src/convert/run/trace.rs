@@ -130,6 +130,7 @@ impl<'a> Runner<'a, '_> {
         match operation {
             Operation::SetVersion | Operation::Default { .. } | Operation::Require { .. } => return None,
             Operation::Review { field: None, .. } => return None,
+            Operation::Insert { from, .. } if self.found(from.steps()).is_empty() => return None,
             Operation::Set { field, .. } if !self.has_parent(field) => return None,
             Operation::Move { from, to } if leaves(from, to, place) => {
                 return Some((Met::Else, self.says(operation)));
