@@ -104,20 +104,14 @@ pub(super) fn next(
     let mut needs = gate::needs(flow, group, (first, &asked), &heard);
     watch(&job, &mut needs);
     let words = words::of(flow, (first, &asked), needs, &heard)?;
-    let mut confirmations = migrations(group);
-    confirmations.extend(words.confirmed);
+    let followers = ordered.requests.iter().skip(1);
     let place = Place {
         stage: first.stage,
         index: heard.index,
         target: target.clone(),
         gate: words.gates,
-        confirmations,
-        later: ordered
-            .requests
-            .iter()
-            .skip(1)
-            .map(|request| later(flow, group, request))
-            .collect(),
+        confirmations: migrations(group).into_iter().chain(words.confirmed).collect(),
+        later: followers.map(|request| later(flow, group, request)).collect(),
         pruned: Vec::new(),
     };
     Ok(Some(Leg {
