@@ -150,12 +150,12 @@ impl std::error::Error for Error {}
 impl ConversionRules {
     /// Reads a rule file; `name` is what messages call it. The error is the first thing that is wrong.
     pub fn read(name: &str, text: &str) -> Result<Self, Error> {
-        read::read(name, text).map_err(|(first, _)| first)
+        read::read(name, text).map_err(|wrong| wrong.0)
     }
 
     /// Reads a rule file as [`Self::read`] does; the errors are all that is wrong, one for each rule at most.
     pub fn read_whole(name: &str, text: &str) -> Result<Self, Vec<Error>> {
-        read::read(name, text).map_err(|(first, others)| [vec![first], others].concat())
+        read::read(name, text).map_err(|wrong| std::iter::once(wrong.0).chain(wrong.1).collect())
     }
 
     /// Adds the rules of another file behind these; a rule of the same name takes the place of the one that is there.

@@ -54,22 +54,25 @@ impl Spot<'_> {
 
 const FORMAT: &str = "docs/rules.md describes the fields of a rule";
 
-/// Reads a rule file; the errors are the first and the others that are wrong.
-pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, (Error, Vec<Error>)> {
+/// What is wrong in a rule file: the first error, and the others.
+pub(super) type Wrong = Box<(Error, Vec<Error>)>;
+
+/// Reads a rule file.
+pub(super) fn read(file: &str, text: &str) -> Result<ConversionRules, Wrong> {
     let spot = Spot { file, text, rule: None };
     let parsed = parse::parse(text.as_bytes(), 0..text.len());
     let parsed = parsed.map_err(|error| {
         let what = format!("not YAML: {error}");
-        (spot.at(error.line(), what, "correct the line"), Vec::new())
+        Box::new((spot.at(error.line(), what, "correct the line"), Vec::new()))
     })?;
     let mut found = Found::default();
     found.top(spot, parsed.root());
     let mut errors = found.errors.into_iter();
     match errors.next() {
-        Some(first) => Err((first, errors.collect())),
+        Some(first) => Err(Box::new((first, errors.collect()))),
         None => match cycle::check(&found.rules.rules) {
             Ok(()) => Ok(found.rules),
-            Err(error) => Err((error, Vec::new())),
+            Err(error) => Err(Box::new((error, Vec::new()))),
         },
     }
 }
