@@ -11,7 +11,7 @@ use refit_core::catalog::Catalog;
 use refit_core::finding::{Code, Finding};
 use refit_core::release::Version;
 use refit_core::route::{Stale, Used};
-use refit_core::windows::{Cluster, Schemas, Stage};
+use refit_core::windows::{Beside, Cluster, Schemas, Stage};
 use refit_kustomize::{State, Value, build_as_flux};
 use refit_manifest::{Entry, Stream, Tree};
 use refit_testkit::flux::Manifests;
@@ -27,6 +27,8 @@ struct Step {
     /// The cluster and its new release.
     upgrade: Option<(usize, Version)>,
     gate: Vec<Stale>,
+    /// What other clusters migrate before.
+    beside: Vec<Beside>,
 }
 
 /// Repositories, their clusters and the requests.
@@ -52,6 +54,7 @@ impl Case {
                 Stage::Convert { .. } => None,
             },
             gate: request.gate,
+            beside: request.beside,
         });
         Self {
             steps: steps.collect(),
@@ -88,6 +91,9 @@ impl Case {
             let concerned = step.edits.keys().any(|file| cluster.reached.files.contains(file));
             if concerned || step.upgrade.as_ref().is_some_and(|(of, _)| *of == index) {
                 migrate(server, &step.gate).map_err(failed)?;
+                for beside in step.beside.iter().filter(|beside| beside.cluster == index) {
+                    migrate(server, &beside.gate).map_err(failed)?;
+                }
             }
             match &step.upgrade {
                 Some((of, to)) if *of == index => {
@@ -270,6 +276,7 @@ fn requests_in_another_order_or_without_their_gates_are_refused() {
         }
         let mut ungated = case.steps.clone();
         ungated[at].gate.clear();
+        ungated[at].beside.clear();
         let why = refused(ungated);
         let expected = if is_stored {
             "storedVersions"
