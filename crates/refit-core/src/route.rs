@@ -365,7 +365,7 @@ impl<'a> Search<'a> {
             .pairs(from, to)
             .filter(|(_, before, after)| !after.all.contains(&before.storage));
         let refusal = |(crd, before, _): (&String, &Versions, &Versions)| Refusal {
-            release: self.first_without(crd, &before.storage, to),
+            release: self.first_without(crd, &before.storage, (from, to)),
             crd: crd.clone(),
             kind: before.kind.clone(),
             version: before.storage.clone(),
@@ -375,15 +375,16 @@ impl<'a> Search<'a> {
         refusals
     }
 
-    /// Gives the first release after the start whose definition lacks a version, at the latest a node of the route.
-    fn first_without(&self, crd: &str, version: &str, to: usize) -> Version {
-        let end = &self.nodes[to].release;
+    /// Gives the first release between two nodes whose definition lacks a version that the first one has, at the latest the
+    /// second.
+    fn first_without(&self, crd: &str, version: &str, (from, to): (usize, usize)) -> Version {
+        let (start, end) = (&self.nodes[from].release, &self.nodes[to].release);
         let lacks = |release: &&Version| {
             let versions = self.known.versions(crd, release);
             versions.is_some_and(|versions| !versions.all.iter().any(|name| name == version))
         };
         let between = self.known.releases();
-        let mut between = between.filter(|release| **release > self.start.from && **release <= *end);
+        let mut between = between.filter(|release| *release > start && *release <= end);
         between.find(lacks).unwrap_or(end).clone()
     }
 

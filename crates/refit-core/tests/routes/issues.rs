@@ -142,6 +142,27 @@ fn flux2_5852_image_v1_is_not_of_2_6_but_of_2_7() {
 }
 
 #[test]
+fn the_release_that_refuses_a_step_comes_after_one_that_has_the_version() {
+    let known = Known::new(&CATALOG);
+    let mut refusals = 0;
+    for from in ["v0.23.0", "v0.31.0", "v0.41.2", "v2.0.0", "v2.2.3", "v2.6.4"] {
+        let route = find(&fresh(&version(from), SIX, &known), "v2.9.4").unwrap();
+        for hop in &route.hops {
+            for refusal in &hop.refused_directly_by {
+                refusals += 1;
+                let has = |release: &Version| {
+                    let versions = known.versions(&refusal.crd, release).unwrap();
+                    versions.all.contains(&refusal.version)
+                };
+                assert!(refusal.release > hop.from, "{from}: {refusal:?}");
+                assert!(has(&hop.from) && !has(&refusal.release), "{from}: {refusal:?}");
+            }
+        }
+    }
+    assert!(refusals > 0);
+}
+
+#[test]
 fn a_kubernetes_that_is_too_old_blocks_and_one_that_is_not_known_is_told() {
     let start = fresh(&version("v2.2.3"), FOUR, &Known::new(&CATALOG));
     let old = find(&start.clone().on(Some(Version::new(1, 31, 4))), "v2.7.5").unwrap();
